@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -31,16 +31,6 @@ if TYPE_CHECKING:
 # Points of a curve: all of the first lengths, then ever fewer. Of many lists fewer are kept, for
 # each of them has its own value at each point.
 _POINTS, _POINTS_OF_LISTS = 400, 100
-
-
-@dataclass(frozen=True)
-class JudgedRows(LabelledRows):
-    """Labels with weights and lists, and the rows that count: of the list, or of each list.
-
-    Below 1, ``k`` is the share of each list that counts. The table itself is not needed.
-    """
-
-    k: float = 1
 
 
 class Measured(NamedTuple):
@@ -75,13 +65,19 @@ _METRICS: dict[str, Callable[..., float]] = {
 }
 
 
-def judged_rows(model: Model, rows: LabelledFeatures, budget: float | None = None) -> JudgedRows:
-    """Labels, weights and lists of a table, with the rows that the budget lets count.
+def judged_rows(
+    model: Model,
+    rows: LabelledFeatures,
+    scores: Mapping[str, NDArray[np.float64]],
+    budget: float | None = None,
+) -> RankerComparison:
+    """Scores of labelled rows, with the rows that count: of the list, or of each list.
 
     As in the metrics a row of weight 2 counts as two; lists shorter than the budget count whole.
+    Below 1 the budget is a share of each list.
     """
     amount = model.budget if budget is None else budget
-    judged = JudgedRows(None, rows.positives, rows.weights, rows.groups)
+    judged = LabelledRows(None, rows.positives, rows.weights, rows.groups)
     longest = float(judged.list_sizes.max())
     if longest < 1:
         raise ValueError(
@@ -95,7 +91,7 @@ def judged_rows(model: Model, rows: LabelledFeatures, budget: float | None = Non
         )
     is_plain = rows.groups is None and rows.weights is None
     k = amount if amount < 1 and not is_plain else model.in_budget(int(longest), amount)
-    return replace(judged, k=k)
+    return RankerComparison(rows=judged, scores=scores, budget=k, n_folds=1)
 
 
 def per_list(
@@ -108,27 +104,23 @@ def per_list(
 
 
 def measure(
-    judged: JudgedRows, scores: NDArray[np.float64], *, n_resamples: int = 200, seed: int = 0
+    judged: RankerComparison, *, n_resamples: int = 200, seed: int = 0
 ) -> tuple[float, dict[str, Measured]]:
     """The rows within the budget (with lists, their mean), and the hits and all metrics there.
 
-    Hits, precision and lift have one interval, that of new lists like these; those of the others
-    come from resampled rows, with lists from resampled lists.
+    They are those of the first ranker. Hits, precision and lift have one interval, that of new
+    lists like these; those of the others come from resampled rows, with lists from resampled lists.
     """
-    values = _values(judged, scores)
-    compared = RankerComparison(rows=judged, scores={"": scores}, budget=judged.k, n_folds=1)
-    hits, length = compared.hits[""], compared.in_list
-    _, *ends = per_list(compared.promise("").hits, length, judged)
+    ranker, values = next(iter(judged.scores)), _values(judged)
+    hits, length = judged.hits[ranker], judged.in_list
+    _, *ends = per_list(judged.promise(ranker).hits, length, judged.rows)
     found = {"hits": Measured(hits.share * length, *ends)}
     precision = max(values["precision"], 1e-300)
     for name, whole in (("precision", 1.0), ("lift", values["lift"] / precision)):
         low, high = (each / length * whole for each in ends)
         found[name] = Measured(values[name], low, high)
     others = [name for name in values if name not in found]
-    draws = [
-        _values(drawn, scores[rows], others)
-        for rows, drawn in _resampled(judged, n_resamples, seed)
-    ]
+    draws = [_values(drawn, others) for drawn in _resampled(judged, n_resamples, seed)]
     for name in others:
         found[name] = _measured(values[name], [each[name] for each in draws])
     return length, found
@@ -154,80 +146,76 @@ def hits_in_words(
 
 
 def compare_shortlists(
-    judged: JudgedRows,
-    first: NDArray[np.float64],
-    second: NDArray[np.float64],
-    *,
-    n_resamples: int = 200,
-    seed: int = 0,
+    judged: RankerComparison, *, n_resamples: int = 200, seed: int = 0
 ) -> Shortlists:
     """Overlap and differences of two shortlists; ``gained`` is in positives, first over second."""
-    one, two = _shortlist(judged, first), _shortlist(judged, second)
+    (first, second), (one, two) = judged.scores.values(), _shortlists(judged)
     # Shortlists hold rows, whatever their weight.
-    k = min(judged.k, int(replace(judged, weights=None).list_sizes.max()))
-    draws = [
-        _gained(drawn, first[rows], second[rows])
-        for rows, drawn in _resampled(judged, n_resamples, seed)
-    ]
+    rows = replace(judged.rows, weights=None)
+    k = min(judged.budget, int(rows.list_sizes.max()))
     only_one, only_two = one & ~two, two & ~one
     return Shortlists(
-        overlap=shortlist_overlap(first, second, k=k, groups=judged.groups),
+        overlap=shortlist_overlap(first, second, k=k, groups=rows.groups),
         only_first=int(only_one.sum()),
         only_second=int(only_two.sum()),
-        positives_only_first=int((only_one & judged.positives).sum()),
-        positives_only_second=int((only_two & judged.positives).sum()),
-        gained=_measured(_gained(judged, first, second), draws),
+        positives_only_first=int((only_one & rows.positives).sum()),
+        positives_only_second=int((only_two & rows.positives).sum()),
+        gained=_measured(_gained(judged), map(_gained, _resampled(judged, n_resamples, seed))),
     )
 
 
-def _measured(value: float, draws: list[float]) -> Measured:
+def _measured(value: float, draws: Iterable[float]) -> Measured:
     """A value with the interval of its values on resampled rows, if there are any."""
-    low, high = np.quantile(draws, [0.025, 0.975]) if draws else (np.nan, np.nan)
+    drawn = list(draws)
+    low, high = np.quantile(drawn, [0.025, 0.975]) if drawn else (np.nan, np.nan)
     return Measured(value, float(low), float(high))
 
 
-def _gained(judged: JudgedRows, first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
+def _gained(judged: RankerComparison) -> float:
     """How many more positives the first shortlist holds."""
-    one, two = (_shortlist(judged, scores) & judged.positives for scores in (first, second))
-    return float(one.sum() - two.sum())
+    one, two = ((each & judged.rows.positives).sum() for each in _shortlists(judged))
+    return float(one - two)
 
 
-def _values(
-    judged: JudgedRows, scores: NDArray[np.float64], names: Iterable[str] = tuple(_METRICS)
-) -> dict[str, float]:
-    found = {}
+def _values(judged: RankerComparison, names: Iterable[str] = tuple(_METRICS)) -> dict[str, float]:
+    """Metrics of the first ranker."""
+    rows, scores, found = judged.rows, next(iter(judged.scores.values())), {}
     for name in names:
-        length = {"k": judged.k} if name in _AT_BUDGET else {}
-        found[name] = float(_METRICS[name](judged.positives, scores, **judged.metadata(), **length))
+        length = {"k": judged.budget} if name in _AT_BUDGET else {}
+        found[name] = float(_METRICS[name](rows.positives, scores, **rows.metadata(), **length))
     return found
 
 
-def _shortlist(judged: JudgedRows, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
-    chosen = np.zeros(scores.size, dtype=bool)
-    found = places_of(scores, judged.groups)
-    chosen[found.first(within_budget(judged.k, found.sizes))] = True
+def _shortlists(judged: RankerComparison) -> NDArray[np.bool_]:
+    """Which rows are within the budget of each ranker: (n_rankers, n_rows)."""
+    chosen = np.zeros((len(judged.scores), judged.rows.n_rows), dtype=bool)
+    for mine, scores in zip(chosen, judged.scores.values(), strict=True):
+        found = places_of(scores, judged.rows.groups)
+        mine[found.first(within_budget(judged.budget, found.sizes))] = True
     return chosen
 
 
-def _resampled(judged: JudgedRows, n_resamples: int, seed: int) -> Any:
+def _resampled(judged: RankerComparison, n_resamples: int, seed: int) -> Iterator[RankerComparison]:
     """Rows drawn with replacement (whole lists where there are lists), with both classes."""
-    rng = np.random.default_rng(seed)
-    n_rows, members = judged.n_rows, None if judged.groups is None else _members(judged.groups)
+    rng, given = np.random.default_rng(seed), judged.rows
+    members = None if given.groups is None else _members(given.groups)
     for _ in range(n_resamples):
         lists = None
         if members is None:
-            rows = rng.integers(0, n_rows, n_rows)
+            chosen = rng.integers(0, given.n_rows, given.n_rows)
         else:
             drawn = rng.integers(0, len(members), len(members))
-            rows = np.concatenate([members[each] for each in drawn])
+            chosen = np.concatenate([members[each] for each in drawn])
             lists = np.repeat(np.arange(drawn.size), [members[each].size for each in drawn])
-        positives = judged.positives[rows]
+        positives = given.positives[chosen]
         if positives.any() and not positives.all():
-            weights = None if judged.weights is None else judged.weights[rows]
-            drawn_rows = JudgedRows(None, positives, weights, lists)
-            longest = int(drawn_rows.list_sizes.max())
-            if longest or judged.k < 1:
-                yield rows, replace(drawn_rows, k=min(judged.k, longest or 1))
+            weights = None if given.weights is None else given.weights[chosen]
+            rows = LabelledRows(None, positives, weights, lists)
+            scores = {name: each[chosen] for name, each in judged.scores.items()}
+            longest = int(rows.list_sizes.max())
+            if longest or judged.budget < 1:
+                budget = min(judged.budget, longest or 1)
+                yield replace(judged, rows=rows, scores=scores, budget=budget)
 
 
 @dataclass(frozen=True, kw_only=True)

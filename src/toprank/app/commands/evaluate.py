@@ -19,9 +19,10 @@ from toprank.app.options import (
 )
 
 if TYPE_CHECKING:
-    from toprank.app.evaluation import JudgedRows, Measured, Shortlists
+    from toprank.app.evaluation import Measured, Shortlists
     from toprank.app.training_data import LabelledFeatures
     from toprank.models.model import Model
+    from toprank.selection.judging import LabelledRows
     from toprank.tables import Table
 
 
@@ -67,24 +68,24 @@ def evaluate(
         raise ValueError(
             f"--budget {amount:g} is more than the {rows.positives.size} rows of the list."
         )
-    judged = judged_rows(ranker, rows, amount)
-    scores = ranker.scores(rows.features)
-    n_resamples = 200 if scores.size <= 200_000 else 50
-    length, found = measure(judged, scores, n_resamples=n_resamples, seed=seed)
+    models = {"": ranker} if other is None else {"": ranker, str(asked.against): other}
+    scores = {name: each.scores(rows.features) for name, each in models.items()}
+    judged = judged_rows(ranker, rows, scores, amount)
+    n_resamples = 200 if rows.positives.size <= 200_000 else 50
+    length, found = measure(judged, n_resamples=n_resamples, seed=seed)
     if ranker.assumption:
         console.say(ranker.assumption)
-    print_hits(console, ranker, judged, length, found)
+    print_hits(console, ranker, judged.rows, length, found)
     console.say("")
     rows_of_table = [[name, *each.in_words()] for name, each in found.items()]
     console.table(["", "value", "95 % interval"], rows_of_table)
     values = {
-        "budget": judged.k,
-        "rows": int(scores.size),
+        "budget": judged.budget,
+        "rows": int(rows.positives.size),
         "metrics": {name: each._asdict() for name, each in found.items()},
     }
     if other is not None:
-        theirs = other.scores(rows.features)
-        lists = compare_shortlists(judged, scores, theirs, n_resamples=n_resamples, seed=seed)
+        lists = compare_shortlists(judged, n_resamples=n_resamples, seed=seed)
         print_difference(console, lists, str(asked.against))
         values["against"] = {**lists._asdict(), "gained": lists.gained._asdict()}
     console.result(values)
@@ -114,7 +115,7 @@ def weight_by_propensity(
 def print_hits(
     console: Console,
     model: Model,
-    judged: JudgedRows,
+    judged: LabelledRows,
     length: float,
     found: dict[str, Measured],
 ) -> None:

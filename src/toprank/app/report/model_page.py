@@ -203,14 +203,14 @@ def _quality(
     seed: int,
 ) -> dict[str, Any]:
     """How good the list is: metrics, curve, calibration, segments and what it is worth."""
-    judged = judged_rows(model, labelled)
+    judged = judged_rows(model, labelled, {"": scores})
     n_resamples = 200 if scores.size <= 100_000 else 50
-    length, found = measure(judged, scores, n_resamples=n_resamples, seed=seed)
+    length, found = measure(judged, n_resamples=n_resamples, seed=seed)
     tenths = _calibration(model, labelled, scores)
-    curve = curve_of(judged, scores, budget=budget)
+    curve = curve_of(judged.rows, scores, budget=budget)
     return {
         "opening": hits_in_words(
-            found, length, model.roles.positive, of_lists=judged.groups is not None
+            found, length, model.roles.positive, of_lists=labelled.groups is not None
         ),
         "metrics": found,
         "curve": curve,
