@@ -126,6 +126,11 @@ class SupervisedRanker(CallbackSupportMixin, BaseRanker):
         """Say what asks for rows or columns in another order than the table's, if anything does."""
         return f"{type(self).__name__} takes them in any order"
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
 
 class GradesAndPairsMixin:
     """``fit_grades`` and ``fit_pairs`` for a :class:`SupervisedRanker`."""

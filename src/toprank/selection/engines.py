@@ -145,6 +145,11 @@ class ForeignTrees(BaseRanker):
         table = validate_data(self, X, reset=False, dtype=np.float32, order="C")
         return np.asarray(self.ranker_.decision_function(table))
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
 
 def _with_exact_sums(ranker: TreeRanker) -> TreeRanker:
     """Round values and intercept, so that scores do not depend on the order of the trees."""

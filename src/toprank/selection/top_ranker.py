@@ -645,6 +645,7 @@ class TopRanker(BaseRanker):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
