@@ -43,14 +43,7 @@ Given = ArrayLike | None
 # and what an evaluation sorts.
 BYTES_PER_ROW = {False: 150, True: 260}
 # What an earlier fit may have stored that the new one does not have.
-STALE = (
-    "weights_",
-    "coef_",
-    "support_",
-    "classes_",
-    "certificate_",
-    "_training_list",
-)
+STALE = ("weights_", "coef_", "support_", "classes_", "certificate_", "_training_list")
 
 
 class SupervisedRanker(CallbackSupportMixin, BaseRanker):
