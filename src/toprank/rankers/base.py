@@ -162,11 +162,6 @@ class BaseRanker(ClassifierMixin, RowRanker):  # type: ignore[misc]
         positive = expit(self._slope * self.decision_function(X))
         return np.column_stack([1.0 - positive, positive])
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
     def _check_has_cut(self) -> None:
         if not hasattr(self, "classes_"):
             raise AttributeError(

@@ -256,7 +256,7 @@ class RankSVM(GradesAndPairsMixin, LinearRanker):
         watch = Watch(self, self.max_iter, self.verbose, learned, given)
         # the products are many and short: a second thread would wait more than it works
         with threadpool_limits(limits=1, user_api="blas"), closing(watch):
-            solved = problem.solve(self.max_iter, self.tol, watch)
+            solved = problem.solve(watch)
         cut = _cut(problem, solved)
         self._store_solution(
             solved.solution, self._model(family, table, truth, solved.weights, cut)
@@ -303,7 +303,7 @@ class RankSVM(GradesAndPairsMixin, LinearRanker):
     def _certify(self, table: Any, problem: SvmProblem, solved: Solved) -> SvmCertificate:
         """Measure the final scores, those that ``decision_function`` gives for the table."""
         scores = self._scores(table)
-        found = solved.margin.at(scores.astype(np.float64))
+        found = solved.margin.at(scores)
         slack = margin_slack(scores)
         share = share_at_margin(problem.blocks, scores, found.rho - slack)
         promised, theorem = problem.promise(solved.nu_plus)
@@ -412,11 +412,11 @@ class SvmProblem:
         """Who is compared with whom."""
         return PairBlocks.of_truth(self.truth)
 
-    def solve(self, max_iter: int, tol: float | None, monitor: Monitor | None) -> Solved:
+    def solve(self, monitor: Monitor) -> Solved:
         """Choose ν⁺ where there is one to choose, then solve."""
-        nu_plus = self._nu_plus(max_iter, tol)
+        nu_plus = self._nu_plus()
         margin = self.margin(self.ranker.nu, nu_plus)
-        solution = self._maximize(margin, max_iter, tol, None, monitor)
+        solution = self._maximize(margin, tol=self.ranker.tol, monitor=monitor)
         return Solved(self.scale * solution.weights, solution, margin, nu_plus)
 
     @property
@@ -495,13 +495,13 @@ class SvmProblem:
                 low = middle
         return high
 
-    def _nu_plus(self, max_iter: int, tol: float | None) -> float:
+    def _nu_plus(self) -> float:
         if self.hard or self.ranker.form != "product":
             return np.nan
         if self.ranker.nu_plus is not None:
             return self.ranker.nu_plus
         precision = self.ranker.nu_plus_tol
-        coarse = max(tol or 0.0, TANGENT_TOL) if precision is None else float(precision)
+        coarse = max(self.ranker.tol or 0.0, TANGENT_TOL) if precision is None else float(precision)
 
         def tangent(centre: float, weights: Floats | None) -> MarginSolution:
             margin = TangentMargin(
@@ -511,7 +511,7 @@ class SvmProblem:
                 centre,
                 swapped=self.ranker.norm == 2,
             )
-            return self._maximize(margin, max_iter, coarse, weights, None, sparse=False)
+            return self._maximize(margin, tol=coarse, start=weights, sparse=False)
 
         guess = self.ranker.nu_plus_start
         starts = [math.sqrt(self.ranker.nu) if guess is None else float(guess)]
@@ -528,14 +528,17 @@ class SvmProblem:
     def _maximize(
         self,
         margin: SoftMargin,
-        max_iter: int,
-        tol: float | None,
-        start: Floats | None,
-        monitor: Monitor | None,
         *,
+        tol: float | None,
+        start: Floats | None = None,
+        monitor: Monitor | None = None,
         sparse: bool = True,
     ) -> MarginSolution:
-        stopping: dict[str, Any] = {"max_iter": max_iter, "tol": tol, "monitor": monitor}
+        stopping: dict[str, Any] = {
+            "max_iter": self.ranker.max_iter,
+            "tol": tol,
+            "monitor": monitor,
+        }
         if isinstance(self.design, GramRows) or self.ranker.norm == 2:
             return nearest_point(self.design, margin, **stopping)
         return maximize_on_ball(

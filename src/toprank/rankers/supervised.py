@@ -43,14 +43,7 @@ Given = ArrayLike | None
 # and what an evaluation sorts.
 BYTES_PER_ROW = {False: 150, True: 260}
 # What an earlier fit may have stored that the new one does not have.
-STALE = (
-    "weights_",
-    "coef_",
-    "support_",
-    "classes_",
-    "certificate_",
-    "_training_list",
-)
+STALE = ("weights_", "coef_", "support_", "classes_", "certificate_", "_training_list")
 
 
 class SupervisedRanker(CallbackSupportMixin, BaseRanker):
@@ -125,6 +118,11 @@ class SupervisedRanker(CallbackSupportMixin, BaseRanker):
     def _not_in_order(self) -> str:
         """Say what asks for rows or columns in another order than the table's, if anything does."""
         return f"{type(self).__name__} takes them in any order"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
 
 
 class GradesAndPairsMixin:

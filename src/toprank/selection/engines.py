@@ -183,6 +183,11 @@ class ForeignTrees(BaseRanker):
         table = validate_data(self, X, reset=False, dtype=np.float32, order="C")
         return np.asarray(self.ranker_.decision_function(table))
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
 
 def for_float32(trees: Any) -> Any:
     """Trees that answer for float64 numbers as the given ones do for the same cut to float32."""

@@ -149,13 +149,9 @@ class LabelledRows:
 
     def rows(self, index: NDArray[np.intp]) -> LabelledRows:
         """These rows alone."""
-        return LabelledRows(
-            self.X[index],
-            self.positives[index],
-            None if self.weights is None else self.weights[index],
-            None if self.groups is None else self.groups[index],
-            None if self.numbers is None else self.numbers[index],
-        )
+        optional = (self.weights, self.groups, self.numbers)
+        taken: list[Any] = [None if part is None else part[index] for part in optional]
+        return LabelledRows(self.X[index], self.positives[index], *taken)
 
     def metadata(self) -> dict[str, Any]:
         """Weights and lists, where there are any, as ``fit`` and the metrics take them."""
@@ -169,19 +165,13 @@ class LabelledRows:
         n_folds = min(n_folds, int(units), n_positives, self.n_rows - n_positives)
         if n_folds < 2 or (self.groups is not None and units < 4):
             return []
-        from sklearn.model_selection import (  # noqa: PLC0415
-            StratifiedGroupKFold,
-            StratifiedKFold,
-        )
+        from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold  # noqa: PLC0415
 
         kind = StratifiedKFold if self.groups is None else StratifiedGroupKFold
-        found = []
+        found: list[Fold] = []
         for number in range(n_repeats):
             splitter = kind(n_folds, shuffle=True, random_state=seed + number)
-            found += [
-                Fold(train, test)
-                for train, test in splitter.split(self.X, self.positives, self.groups)
-            ]
+            found += [Fold(*each) for each in splitter.split(self.X, self.positives, self.groups)]
         return found if all(self._has_pairs(fold.train) for fold in found) else []
 
     def _has_pairs(self, rows: NDArray[np.intp]) -> bool:

@@ -64,6 +64,7 @@ _SAMPLED = 40
 _MANY_MORE = 10
 # Cells of a sparse table up to which it is made dense.
 _DENSE_CELLS = 1 << 24
+_FLOATS = [np.float64, np.float32]
 # A fit on a stream takes some passes to read it, and its iterations longer than in memory.
 _PASSES, _ON_DISK = 10, 2.0
 # Rows that whole weights may stand for when they are counted one by one.
@@ -324,7 +325,7 @@ class TopRanker(BaseRanker):
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike | None
     ) -> LabelledRows:
         """The rows of weight above 0, encoded as numbers without using the labels."""
-        checked = self._checked(X, reset=True)
+        checked = self._checked(X)
         self.classes_, positives = binary_labels(y)
         n_rows = checked.n_rows if isinstance(checked, Table) else checked.shape[0]
         check_length("y", positives.size, n_rows)
@@ -349,32 +350,21 @@ class TopRanker(BaseRanker):
             checked = self.encoder_.transform(checked)
         return LabelledRows(checked, positives, weights, lists, numbers).merged()
 
-    def _checked(self, X: Any, *, reset: bool) -> Any:
+    def _checked(self, X: Any) -> Any:
         """Array, CSR matrix, or a table of columns that an encoder turns into numbers."""
         if issparse(X):
-            return self._checked_csr(X, reset=reset)
-        if reset:
-            self._is_sparse = False
+            return self._checked_csr(X, reset=True)
+        self._is_sparse = False
         frame = None if isinstance(X, Table) else as_frame(X)
         if frame is not None or isinstance(X, Table):
             table = as_table(X)
-            if reset and (frame is None or needs_encoding(table)):
+            if frame is None or needs_encoding(table):
                 if not table.is_held_sparse:
                     is_named = frame is None or table.names == frame.columns
                     keep_columns(self, len(table.names), table.names if is_named else None)
                 return table
-            if not reset and self.encoder_ is not None:
-                return table
-        if reset:
-            check_room(X, type(self).__name__)
-        accepts_missing = reset or self.encoder_ is not None
-        numbers = validate_data(
-            self,
-            X,
-            reset=reset,
-            dtype=[np.float64, np.float32],
-            ensure_all_finite="allow-nan" if accepts_missing else True,
-        )
+        check_room(X, type(self).__name__)
+        numbers = validate_data(self, X, dtype=_FLOATS, ensure_all_finite="allow-nan")
         return np.asarray(numbers)
 
     def _with_names(self, numbers: NDArray[Any]) -> Table:
@@ -384,21 +374,25 @@ class TopRanker(BaseRanker):
 
     def _encoded(self, X: Any) -> Any:
         """New rows as the numbers that the rankers take."""
-        checked = self._checked(X, reset=False)
-        if self.encoder_ is None or issparse(checked):
-            return checked
-        if not isinstance(checked, Table):
-            return self.encoder_.transform(self._with_names(checked))
-        table = checked.read_by(self.encoder_.schema)
-        numbers = self.encoder_.transform(table)
-        if not isinstance(X, Table):
-            _warn(_what_is_missing(table, self.encoder_))
+        if issparse(X):
+            return self._checked_csr(X, reset=False)
+        encoder = self.encoder_
+        if encoder is None:
+            return np.asarray(validate_data(self, X, reset=False, dtype=_FLOATS))
+        if isinstance(X, Table):
+            return encoder.transform(X.read_by(encoder.schema))
+        if as_frame(X) is None:
+            given: dict[str, Any] = {"dtype": _FLOATS, "ensure_all_finite": "allow-nan"}
+            numbers = np.asarray(validate_data(self, X, reset=False, **given))
+            return encoder.transform(self._with_names(numbers))
+        table = as_table(X).read_by(encoder.schema)
+        numbers = encoder.transform(table)
+        _warn(_what_is_missing(table, encoder))
         return numbers
 
     def _checked_csr(self, X: Any, *, reset: bool) -> Any:
         """A sparse table checked; as a dense one where it is small, so that trees can take part."""
-        kinds = [np.float64, np.float32]
-        checked = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=kinds)
+        checked = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=_FLOATS)
         if reset:
             self._is_sparse = math.prod(checked.shape) > _DENSE_CELLS
         if not self._is_sparse:
@@ -669,6 +663,7 @@ class TopRanker(BaseRanker):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
