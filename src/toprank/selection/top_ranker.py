@@ -392,7 +392,7 @@ class TopRanker(BaseRanker):
         table = checked.read_by(self.encoder_.schema)
         numbers = self.encoder_.transform(table)
         if not isinstance(X, Table):
-            _warn(_what_is_missing(table, self.encoder_))
+            _warn(self.encoder_.misfits(table))
         return numbers
 
     def _checked_csr(self, X: Any, *, reset: bool) -> Any:
@@ -672,18 +672,6 @@ class TopRanker(BaseRanker):
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
-
-
-def _what_is_missing(table: Table, encoder: Encoding) -> Iterator[str]:
-    """Sentences on columns and cells that count as missing in new rows."""
-    for name in encoder.absent_columns(table):
-        yield f"{table.name} has no column {name!r}: it counts as missing in every row."
-    for name, (size, rows, cell) in table.misread().items():
-        kind = encoder.schema[name].kind
-        yield (
-            f"{name}: {size:,} of {table.n_rows:,} cells cannot be read as a {kind} ({cell!r} in "
-            f"row {rows[0] + 1:,}) and count as missing."
-        )
 
 
 def _warn(notes: Iterable[str]) -> None:
