@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -387,7 +387,7 @@ class TopRanker(BaseRanker):
             return encoder.transform(self._with_names(numbers))
         table = as_table(X).read_by(encoder.schema)
         numbers = encoder.transform(table)
-        _warn(_what_is_missing(table, encoder))
+        _warn(encoder.misfits(table))
         return numbers
 
     def _checked_csr(self, X: Any, *, reset: bool) -> Any:
@@ -667,18 +667,6 @@ class TopRanker(BaseRanker):
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
-
-
-def _what_is_missing(table: Table, encoder: Encoding) -> Iterator[str]:
-    """Sentences on columns and cells that count as missing in new rows."""
-    for name in encoder.absent_columns(table):
-        yield f"{table.name} has no column {name!r}: it counts as missing in every row."
-    for name, (size, rows, cell) in table.misread().items():
-        kind = encoder.schema[name].kind
-        yield (
-            f"{name}: {size:,} of {table.n_rows:,} cells cannot be read as a {kind} ({cell!r} in "
-            f"row {rows[0] + 1:,}) and count as missing."
-        )
 
 
 def _warn(notes: Iterable[str]) -> None:

@@ -101,8 +101,13 @@ def _floats_of_array(cells: NDArray[Any]) -> NDArray[np.float64]:
 def plain_numbers(cells: Any) -> NDArray[np.float64] | None:
     """Texts of a file that are numbers as computers write them; NaN where a text is not.
 
-    None for other cells, which are read text by text. An infinite number is no plain one.
+    Of an array of Python values the floats, which keep all their digits. None for other cells,
+    which are read text by text. An infinite number is no plain one.
     """
+    if isinstance(cells, np.ndarray) and cells.dtype == object:
+        numbers = [each if isinstance(each, float) else math.nan for each in cells.tolist()]
+        found = np.array(numbers, dtype=np.float64)
+        return np.where(np.isfinite(found), found, np.nan)
     if isinstance(cells, (np.ndarray, Coded)):
         return None
     import polars as pl  # noqa: PLC0415
@@ -114,11 +119,13 @@ def plain_numbers(cells: Any) -> NDArray[np.float64] | None:
 
 
 def rows_with_text(cells: Any, values: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Rows of a Series of texts that have a cell which is none of the plain numbers."""
+    """Rows of texts or Python values that have a cell which is none of the plain numbers."""
     if not np.isnan(values.min(initial=0.0)):
         return np.zeros(0, dtype=np.intp)
     is_odd = np.isnan(values)
-    if cells.null_count():
+    if isinstance(cells, np.ndarray):
+        is_odd &= np.array([not _is_missing(cell) for cell in cells.tolist()])
+    elif cells.null_count():
         is_odd &= cells.is_not_null().to_numpy()
     return np.flatnonzero(is_odd)
 
@@ -134,7 +141,7 @@ def sure_numbers(cells: Any) -> NDArray[np.float64] | None:
 
     Most columns of most files are such, and need no look at each text.
     """
-    values = plain_numbers(cells)
+    values = None if isinstance(cells, np.ndarray) else plain_numbers(cells)
     if values is None:
         return None
     import polars as pl  # noqa: PLC0415
