@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from toprank.labels import plain_label, positive_of
-from toprank.tables.notation import SPELLINGS
+from toprank.tables.cell_texts import SPELLINGS
 from toprank.tables.table import listing
 
 # Of two values whose meaning is not known the rarer is the positive one, if it is clearly rarer.

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from toprank.tables.cell_texts import is_no_value, text_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -212,7 +214,7 @@ def _distinct_of_array(cells: NDArray[Any]) -> tuple[list[str], NDArray[np.intp]
     places: dict[Any, int] = {}
     codes = np.empty(cells.size, dtype=np.intp)
     for row, value in enumerate(cells.tolist()):
-        codes[row] = -1 if _is_missing(value) else places.setdefault(value, len(places))
+        codes[row] = -1 if is_no_value(value) else places.setdefault(value, len(places))
     texts = list(map(text_of, places))
     if len(set(texts)) < len(texts):  # values such as 1 and "1"
         first = {text: at for at, text in reversed(list(enumerate(texts)))}
@@ -222,15 +224,6 @@ def _distinct_of_array(cells: NDArray[Any]) -> tuple[list[str], NDArray[np.intp]
         codes = np.where(codes < 0, -1, moved[codes])
         texts = order
     return texts, codes
-
-
-def text_of(value: Any) -> str:
-    """A cell in words: whole numbers alike, whether a file held them as 1 or 1.0."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
 def as_series(cells: Any, name: str) -> Any:
@@ -278,13 +271,8 @@ def _values(column: Any, where: str) -> NDArray[Any]:
     """Python values, None where there is none."""
     values: Sequence[Any] = column.to_list()
     plain = np.empty(len(values), dtype=object)
-    plain[:] = [None if _is_missing(value) else _checked(value, where) for value in values]
+    plain[:] = [None if is_no_value(value) else _checked(value, where) for value in values]
     return plain
-
-
-def _is_missing(value: Any) -> bool:
-    is_nan = isinstance(value, float) and value != value  # noqa: PLR0124
-    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _checked(value: Any, where: str) -> Any:
