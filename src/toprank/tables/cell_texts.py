@@ -689,9 +689,9 @@ def is_missing_word(text: str) -> bool:
     return text.strip() in {"", "?"}
 
 
-def text_reader(how: ColumnSchema) -> Callable[[str], float | None]:
-    """What reads a text as the schema says: NaN is missing, None does not fit."""
-    read_value = _value_reader(how)
+def text_reader(how: ColumnSchema, kind: str = "") -> Callable[[str], float | None]:
+    """What reads a text as the schema says, or another kind: NaN is missing, None does not fit."""
+    read_value = _value_reader(how, kind or how.kind)
     missing = SPELLINGS.union(clean(word).casefold() for word in how.missing)
 
     def read_text(text: str) -> float | None:
@@ -742,14 +742,14 @@ def _number_reader(how: ColumnSchema) -> Callable[[str], float | None]:
     return read_cell
 
 
-def _value_reader(how: ColumnSchema) -> Callable[[str], float | None]:
-    if how.kind == "number":
+def _value_reader(how: ColumnSchema, kind: str) -> Callable[[str], float | None]:
+    if kind == "number":
         return _number_reader(how)
-    if how.kind == "boolean":
+    if kind == "boolean":
         return lambda text: {"true": 1.0, "false": 0.0}.get(text.strip().casefold())
-    if how.kind == "date":
+    if kind == "date":
         return lambda text: _ordered(read_date(text), how.order, how.first_year)
-    is_time = how.kind == "time"
+    is_time = kind == "time"
 
     def read_clock(text: str) -> float | None:
         found = read_hours(text)
@@ -775,3 +775,46 @@ def _ordered(day: DayCell | None, order: str, first_year: int = 1969) -> float |
 
 
 _CENTURY = 36_525  # days, from any of the years that two digits mean
+
+
+# Values of Python of a column, by its schema ----------------------------------------------
+
+
+def column_reader(how: ColumnSchema) -> Callable[[Sequence[Any]], list[Any]]:
+    """What reads the cells of a column: texts, numbers, dates and so on; None and NaN are missing.
+
+    It gives numbers, NaN where a cell is missing or does not fit, or words, None where missing.
+
+    Examples
+    --------
+    >>> from toprank.tables.notation import ColumnSchema
+    >>> how = ColumnSchema("price", "number", units=("€",), codes=(-999.0,))
+    >>> column_reader(how)(["€ 77,25", 12, -999, "n/a", date(2024, 3, 31)])
+    [77.25, 12.0, nan, nan, nan]
+    """
+    if how.kind == "category":
+        return read_words
+    kinds = [how.kind, FLAGS[how.kind]] if how.kind in FLAGS else [how.kind]
+    readers = [text_reader(how, kind) for kind in kinds]
+
+    def read_cell(cell: Any, read_text: Callable[[str], float | None]) -> float | None:
+        value = math.nan if is_no_value(cell) else number_of(cell)
+        if value is None:
+            return read_text(text_of(cell))
+        is_right = math.isfinite(value) and isinstance(cell, date) == (how.kind == "date")
+        return value if is_right and value not in how.codes else math.nan
+
+    def read_cells(cells: Sequence[Any]) -> list[float]:
+        for read_text in readers:
+            found = [read_cell(cell, read_text) for cell in cells]
+            if None not in found or not all(x is None or math.isnan(x) for x in found):
+                break
+        return [math.nan if x is None else x for x in found]
+
+    return read_cells
+
+
+def read_words(cells: Sequence[Any]) -> list[str | None]:
+    """Cells as words, without surrounding blanks; None where missing."""
+    words = ["" if is_no_value(cell) else text_of(cell).strip() for cell in cells]
+    return [None if is_missing_word(word) else word for word in words]
