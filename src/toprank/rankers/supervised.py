@@ -22,7 +22,7 @@ from toprank.kernels.memory import available_memory
 from toprank.kernels.threads import linear_scores
 from toprank.labels import binary_labels, check_length
 from toprank.models.formula import Summand
-from toprank.models.terms import Steps
+from toprank.models.terms import Steps, Weights
 from toprank.rankers.base import BaseRanker, keep_columns
 from toprank.rankers.callbacks import CallbackSupportMixin, with_callbacks
 from toprank.spool import check_room, spool_type, spooled
@@ -192,6 +192,13 @@ class LinearRanker(SupervisedRanker):
 
     def _summands(self) -> list[Summand]:
         family = self.weak_rankers_
+        if (
+            isinstance(family, Features)
+            and hasattr(self, "weights_")
+            and not hasattr(self, "coef_")
+        ):
+            coef, offset = family.linear(self.weights_)
+            return [Summand(1.0, float(self.intercept_[0]) + offset, Weights(coef))]
         if not isinstance(family, Stumps):
             return super()._summands()
         steps = Steps.of_stumps(family.thresholds_, family.doubled(), self.weights_)
