@@ -8,7 +8,7 @@ skl2onnx.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["to_onnx"]
 
 # Old enough for servers of 2022, new enough for all that is needed here and by skl2onnx.
-OPSET, ML_OPSET, IR = 17, 3, 8
+OPSETS = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 3)]
+IR = 8
 DOUBLE, INT64 = TensorProto.DOUBLE, TensorProto.INT64
 
 _ERA = 146_097  # days of 400 years, after which calendars repeat
@@ -104,11 +105,11 @@ def _of_pipeline(
     before: onnx.ModelProto = skl2onnx.convert_sklearn(
         pipeline[:-1],
         initial_types=initial_types or [("X", DoubleTensorType([None, pipeline.n_features_in_]))],
-        target_opset={"": OPSET, "ai.onnx.ml": ML_OPSET},
+        target_opset={each.domain: each.version for each in OPSETS},
         custom_conversion_functions={SimpleImputer: _impute},
     )
     del before.opset_import[:]
-    before.opset_import.extend(_opsets())
+    before.opset_import.extend(OPSETS)
     before.ir_version = IR
     before = compose.add_prefix(before, "preprocessing_", rename_inputs=False)
     output = before.graph.output[0]
@@ -143,17 +144,13 @@ def _impute(scope: Any, operator: Any, container: Any) -> None:
     container.add_node("Cast", [filled], operator.outputs[0].full_name, op_version=13, to=kind)
 
 
-def _opsets() -> list[onnx.OperatorSetIdProto]:
-    return [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
-
-
 class _Graph:
     """Inputs, nodes and constants. Every operator is a method that names its result."""
 
     def __init__(self) -> None:
         self.inputs: list[onnx.ValueInfoProto] = []
         self.nodes: list[onnx.NodeProto] = []
-        self.values: dict[str, NDArray[Any]] = {}
+        self.constants: dict[tuple[str, tuple[int, ...], bytes], str] = {}
 
     def __getattr__(self, operator: str) -> Callable[..., str]:
         """A node of this operator; numbers and arrays among its sources become constants."""
@@ -167,10 +164,10 @@ class _Graph:
         return add
 
     def constant(self, value: Any) -> str:
-        """Add a constant."""
-        name = f"constant_{len(self.values)}"
-        self.values[name] = np.asarray(value)
-        return name
+        """Add a constant, unless there is one like it."""
+        array = np.asarray(value)
+        key = (array.dtype.str, array.shape, array.tobytes())
+        return self.constants.setdefault(key, f"constant_{len(self.constants)}")
 
     def input(self, name: str, kind: int, width: int = 1) -> str:
         """Add an input of that many columns; infinite numbers are missing."""
@@ -199,9 +196,12 @@ class _Graph:
             "toprank",
             self.inputs,
             [helper.make_tensor_value_info("scores", DOUBLE, [None])],
-            [numpy_helper.from_array(value, name) for name, value in self.values.items()],
+            [
+                numpy_helper.from_array(np.frombuffer(content, dtype).reshape(shape), name)
+                for (dtype, shape, content), name in self.constants.items()
+            ],
         )
-        made = helper.make_model(graph, opset_imports=_opsets(), producer_name="toprank")
+        made = helper.make_model(graph, opset_imports=OPSETS, producer_name="toprank")
         made.ir_version = IR
         onnx.checker.check_model(made)
         return made
@@ -218,7 +218,7 @@ def _weights(graph: _Graph, term: Weights, cells: str, start: str) -> str:
 
 def _steps(graph: _Graph, term: Steps, cells: str, start: str) -> str:
     """How many thresholds a cell exceeds is the place of its level."""
-    steps, width = term.steps, int(term.sizes.max())
+    steps, width = term.steps, int(term.sizes.max(initial=1))
     thresholds = np.full((len(steps), width, 1), np.inf)
     levels = np.zeros((len(steps), width + 1))
     for row, step in enumerate(steps):
@@ -324,14 +324,7 @@ class _Columns:
             return self.look_up(column, [], [], 0.0, 1.0)
         return self.graph.Cast(self.graph.IsNaN(self.columns[column]), to=DOUBLE)
 
-    def look_up(
-        self,
-        column: str,
-        words: Sequence[str],
-        numbers: Sequence[float],
-        other: float,
-        missing: Any,
-    ) -> str:
+    def look_up(self, column: str, words: Any, numbers: Any, other: float, missing: Any) -> str:
         by_place = np.full(len(self.places[column]) + 2, other)
         by_place[-1] = np.nan if missing is None else missing
         by_place[[self.places[column][word] for word in words]] = numbers
