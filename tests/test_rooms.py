@@ -121,14 +121,10 @@ TESTED_THROUGH = {
     "kernels/tree_terms.py": "solvers/test_tree_leaves.py",
     "objectives/exponential.py": "objectives/test_battery.py",
     "objectives/heights.py": "objectives/test_battery.py",
-    "objectives/losses.py": "objectives/test_battery.py",
     "plots/lists.py": "plots/test_curves.py",
     "plots/style.py": "plots/test_curves.py",
     "rankers/base.py": "rankers/test_scikit_learn.py",
-    "rankers/supervised.py": "rankers/test_scikit_learn.py",
     "solvers/label_boosting.py": "rankers/test_multilabel_boosting.py",
-    "solvers/tree_problem.py": "rankers/test_tree_blocks.py",
-    "trees/engines.py": "trees/test_foreign.py",
     "weak_rankers/base.py": "weak_rankers/test_designs.py",
 }
 

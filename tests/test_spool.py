@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from toprank import PNormPush, RankBoost, TopRanker
-from toprank.blocks import ArrayBlocks, Block
+from toprank.blocks import ArrayBlocks, Block, spool_type, spooled
+from toprank.kernels.memory import ScratchFile, check_room
 from toprank.selection import ForestRanker, LogisticRanker
-from toprank.spool import ScratchFile, check_room, spool_type, spooled
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc and /dev")
 
@@ -122,7 +122,7 @@ def test_a_fit_that_is_stopped_or_killed_leaves_nothing_on_disk(tmp_path, sign):
 def test_logistic_regression_scales_a_mapped_table_on_disk(tmp_path, monkeypatch):
     X, y = table()
     expected = LogisticRanker().fit(X, y).coef_.copy()
-    monkeypatch.setattr("toprank.spool.available_memory", lambda: 10)
+    monkeypatch.setattr("toprank.kernels.memory.available_memory", lambda: 10)
     np.testing.assert_array_equal(LogisticRanker().fit(mapped(tmp_path, X), y).coef_, expected)
 
 
@@ -135,7 +135,7 @@ def test_a_mapped_table_that_would_be_copied_into_too_little_memory_is_refused(
     tmp_path, monkeypatch, ranker
 ):
     X, y = table()
-    monkeypatch.setattr("toprank.spool.available_memory", lambda: 3_200)
+    monkeypatch.setattr("toprank.kernels.memory.available_memory", lambda: 3_200)
     with pytest.raises(ValueError, match="a sample of at most 100 of the 300 rows"):
         ranker.fit(mapped(tmp_path, X), y)
     check_room(X, "an array in memory")

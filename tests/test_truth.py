@@ -1,8 +1,12 @@
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toprank import PNormPush
+from toprank.metrics import roc_auc
 from toprank.truth import Truth
 
 ROWS = st.lists(
@@ -73,3 +77,22 @@ def test_a_part_of_a_part_knows_its_rows_in_the_given_table():
 def test_labels_without_a_pair_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         Truth.of_labels(arguments.pop("y"), **arguments)
+
+
+@pytest.mark.parametrize(
+    ("labels", "doubtful"),
+    [(["fraud", "legit"], True), (["ja", "nein"], True), (["no", "yes"], False), ([0, 7], False)],
+)
+def test_a_positive_class_by_the_alphabet_alone_is_warned_of(labels, doubtful):
+    y = np.array(labels)[[0, 1, 0, 1]]
+    X = [[1.0], [2.0], [1.5], [3.0]]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = PNormPush().fit(X, y)
+        roc_auc(y, [1.0, 2.0, 1.5, 3.0])
+    assert model.classes_[1] == labels[1]
+    remedies = [
+        f"pass {name} == '{labels[0]}'" in str(each.message)
+        for name, each in zip(("y", "y_true"), caught, strict=False)
+    ]
+    assert remedies == [True, True] * doubtful

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from toprank.inputs import as_scores
-from toprank.labels import as_positives
 from toprank.metrics import pnorm_error
+from toprank.truth import as_positives
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -94,7 +94,7 @@ def stream_run(population, aim, batch, n_batches, rng):
     models = np.zeros((n_batches, size))
     stream = Stream(aim, np.zeros(size), np.ones(size))
     batches = MiniBatches(rows, batch, seed=None)
-    stream.learn(rows, next(batches.passes()), batches.longest, models)
+    stream.learn(rows, next(batches.passes()), models)
     return models, drawn
 
 

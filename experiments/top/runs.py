@@ -95,7 +95,7 @@ def stochastic_run(data, name, *, share, batch_size, passes, seed):
         for end in ends:
             start = process_time()
             part = batch._replace(starts=batch.starts[first : end + 1])
-            stream.learn(rows, part, batches.longest)
+            stream.learn(rows, part)
             seconds += process_time() - start
             first = end
             points.append(Point(seconds, _of_weights(data, family, stream.weights, share)))

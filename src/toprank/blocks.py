@@ -8,19 +8,22 @@ file larger than memory and a table on a cluster, and gives the same model. The 
 
 from __future__ import annotations
 
+import contextlib
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
+from toprank.inputs import as_lists, check_known
+from toprank.kernels.memory import ScratchFile
 from toprank.kernels.threads import allowed_threads, hold_in_thread, one_blas_thread
-from toprank.labels import binary_labels, check_known
+from toprank.truth import binary_labels
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -393,3 +396,110 @@ def _ends(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         low = np.vstack([wide.min(axis=0).reshape(n_together, -1), rest])
         high = np.vstack([wide.max(axis=0).reshape(n_together, -1), rest])
     return low.min(axis=0), high.max(axis=0)
+
+
+# A spool: all rows in one file, as an array ---------------------------------------------------
+#
+# Objectives that are no sums over rows compare the scores of rows with each other, so a fit needs
+# all scores at once, but the table only some rows at a time and in their order:
+#
+#     blocks ──one pass──► scratch file: float32, row after row ──np.memmap──► fit in memory
+#                          labels, weights, lists: in memory
+
+# Different values that a column must be able to hold between its least and its greatest one.
+LEVELS = 1 << 14
+
+
+class SpooledRows(NamedTuple):
+    """A mapped table, and labels, weights and list of each row; rows of weight 0 are left out."""
+
+    X: NDArray[Any]
+    y: NDArray[Any]
+    weights: NDArray[np.float64] | None
+    groups: NDArray[np.integer] | None
+
+
+class _Columns(NamedTuple):
+    """What is kept in memory of the rows of a block; ``codes`` number the lists in ``names``."""
+
+    y: NDArray[Any]
+    weights: NDArray[np.float64] | None
+    codes: NDArray[np.integer] | None
+    names: NDArray[Any] | None
+
+
+@contextlib.contextmanager
+def spooled(
+    blocks: Blocks,
+    starts: NDArray[np.int64],
+    shape: tuple[int, int],
+    dtype: DTypeLike,
+    positive: Any,
+) -> Iterator[SpooledRows]:
+    """Write blocks into a scratch file, by one pass, and map it.
+
+    ``starts`` are the numbers of the first rows of the blocks. Labels become a mask of those that
+    are ``positive``; where that is None they stay.
+    """
+    n_bytes = shape[0] * shape[1] * np.dtype(dtype).itemsize
+    file = ScratchFile(blocks.scratch, n_bytes)
+    with contextlib.closing(file):
+        parts = blocks.collect(_put, file, starts, np.dtype(dtype), positive)
+        y, weights, codes, names = zip(*parts, strict=True)
+        groups = None if codes[0] is None else _one_numbering(codes, names)
+        yield SpooledRows(file.mapped(shape, dtype), np.concatenate(y), _joined(y, weights), groups)
+
+
+def _put(
+    block: Block,
+    file: ScratchFile,
+    starts: NDArray[np.int64],
+    dtype: np.dtype[Any],
+    positive: Any,
+) -> _Columns:
+    """Write the rows of a block that count; give what stays in memory."""
+    X = np.ascontiguousarray(block.counted(block.X), dtype)
+    file.write(X, int(starts[block.number]) * X.shape[1] * dtype.itemsize)
+    y = block.counted(block.y)
+    y = y if positive is None else np.asarray(y == positive)
+    weights = None if block.weights is None else block.counted(block.weights).astype(np.float64)
+    lists = as_lists(None if block.groups is None else block.counted(block.groups), y.size)
+    if lists is None:
+        return _Columns(y, weights, None, None)
+    return _Columns(y, weights, lists.codes.astype(np.int32), lists.names)
+
+
+def _joined(labels: tuple[Any, ...], weights: tuple[Any, ...]) -> NDArray[np.float64] | None:
+    """Weights of all blocks; rows of a block without any weigh 1."""
+    if all(mine is None for mine in weights):
+        return None
+    known = zip(labels, weights, strict=True)
+    return np.concatenate([np.ones(y.size) if mine is None else mine for y, mine in known])
+
+
+def _one_numbering(codes: tuple[Any, ...], names: tuple[Any, ...]) -> NDArray[np.int32]:
+    """Number the lists of all blocks alike."""
+    # blocks without rows do not know the type of the names
+    all_names = np.unique(np.concatenate([mine for mine in names if mine.size] or names))
+    numbers = [np.searchsorted(all_names, mine).astype(np.int32) for mine in names]
+    return np.concatenate([new[old] for new, old in zip(numbers, codes, strict=True)])
+
+
+def spool_type(low: NDArray[np.float64], high: NDArray[np.float64], dtype: Any) -> np.dtype[Any]:
+    """Type of the cells of a spool: float32, unless a column of the given type needs more.
+
+    That is a column whose values are too large or too small for float32, or lie so close together,
+    beside their size, that few of them would stay different: a day of seconds since 1970.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> low, high = np.array([0.0, 1.7e9]), np.array([1.0, 1.7e9 + 86_400])
+    >>> spool_type(low[:1], high[:1], np.float64), spool_type(low, high, np.float64)
+    (dtype('float32'), dtype('float64'))
+    """
+    narrow = np.finfo(np.float32)
+    largest, span = np.maximum(np.abs(low), np.abs(high)), high - low
+    room = float(narrow.max) / LEVELS, float(narrow.tiny) * LEVELS
+    fits = (largest < room[0]) & (span > np.maximum(LEVELS * 2.0**-23 * largest, room[1]))
+    return np.dtype(np.float32 if np.all(fits | (span == 0)) else dtype)

@@ -349,3 +349,70 @@ def check_columns(X: Any) -> None:
             "for instance with sklearn.preprocessing.OneHotEncoder in a ColumnTransformer, "
             "or drop them."
         )
+
+
+# Classes, by scikit-learn's checks and in its words; imported here alone: metrics do without ----
+
+
+def class_labels(y: ArrayLike | None) -> NDArray[Any]:
+    """One class per row."""
+    from sklearn.utils.multiclass import check_classification_targets  # noqa: PLC0415
+    from sklearn.utils.validation import column_or_1d  # noqa: PLC0415
+
+    check_given(y)
+    labels = column_or_1d(y, warn=True)
+    check_known(labels)
+    check_classification_targets(labels)
+    return np.asarray(labels)
+
+
+def class_codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
+    """Number of each label among the sorted classes; a label that is not one of them is refused."""
+    try:
+        codes = np.searchsorted(classes, labels)
+    except TypeError:  # texts where the classes are numbers, which have no common order
+        codes = np.zeros(labels.shape, dtype=np.intp)
+    codes[codes == classes.size] = 0
+    strange = classes[codes] != labels
+    if strange.any():
+        raise ValueError(
+            f"y holds the label {labels[strange][:1].tolist()[0]!r}, which is none of the classes "
+            f"{classes.tolist()}; name all classes at the first partial_fit (classes=...), "
+            "or fit again."
+        )
+    return codes.astype(np.intp, copy=False)
+
+
+def classes_of_stream(known: NDArray[Any] | None, named: ArrayLike | None) -> Any:
+    """Classes of a stream: those that it has, or those named in its first call, or None."""
+    from sklearn.utils.validation import column_or_1d  # noqa: PLC0415
+
+    if named is None:
+        return known
+    found = np.unique(column_or_1d(named))
+    if known is not None and not np.array_equal(found, known):
+        raise ValueError(
+            f"classes={found.tolist()} is not the same as on the last call to partial_fit, was: "
+            f"{known.tolist()}; leave it out, or begin anew for other classes."
+        )
+    return found
+
+
+def check_given(y: Any) -> None:
+    """Refuse a fit without labels."""
+    if y is None:
+        raise ValueError(
+            "requires y to be passed, but the target y is None; pass one label per row."
+        )
+
+
+def check_known(labels: NDArray[Any]) -> None:
+    """Refuse labels of which some are missing."""
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise ValueError("y contains NaN or infinity; drop the rows without a label.")
+
+
+def check_length(name: str, n_given: int, n_rows: int) -> None:
+    """Refuse labels of another number of rows than the table has."""
+    if n_given != n_rows:
+        raise ValueError(f"{name} has {n_given} rows, but X has {n_rows}; they must match.")

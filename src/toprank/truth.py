@@ -11,15 +11,23 @@ and solver receives the truth about the rows that count, and a table of just the
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.inputs import as_lists, as_weights, log_scale, scaled_weights
-from toprank.labels import as_positives
+from toprank.inputs import (
+    as_lists,
+    as_weights,
+    check_none_missing,
+    class_labels,
+    log_scale,
+    scaled_weights,
+)
 
 if TYPE_CHECKING:
     from toprank.inputs import Lists
@@ -249,6 +257,166 @@ class Truth:
             lists=lists,
             kept=rows if self.kept is None else self.kept[rows],
         )
+
+
+# Labels, grades and pairs as users pass them ---------------------------------------------------
+
+# Labels whose meaning is known: the positive one, and its opposite.
+_MEANINGS = (
+    "1/0 1/-1 yes/no y/n true/false t/f positive/negative pos/neg +/- on/off ja/nein ja/nee j/n "
+    "oui/non o/n vrai/faux si/no sí/no s/n sim/não sim/nao verdadero/falso vero/falso wahr/falsch "
+    "tak/nie ano/ne evet/hayır да/нет はい/いいえ 是/否"
+)
+_OPPOSITES = frozenset(_MEANINGS.split())
+
+
+def as_positives(
+    y: ArrayLike, *, pos_label: Any = None, n_rows: int | None = None, name: str = "y_true"
+) -> NDArray[np.bool_]:
+    """Mask of the positive rows.
+
+    Labels may be booleans, {0, 1}, {-1, 1} or any two values (the larger one is the positive,
+    as in scikit-learn's ``classes_[1]``); ``pos_label`` names the positive one instead.
+    """
+    array = np.asarray(y)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(f"{name} must hold one label per row, got shape {array.shape}.")
+    if n_rows is not None and array.shape[0] != n_rows:
+        raise ValueError(
+            f"{name} has {array.shape[0]} rows, but the scores have {n_rows}; "
+            "they must belong to the same list."
+        )
+    if pos_label is not None:
+        return _equal_to(array, pos_label, name)
+    if array.dtype == np.bool_:
+        return array
+    if array.dtype.kind in "iuf":
+        positives = _ones_among_zeros(array)
+        if positives is not None:
+            return positives
+    return _larger_of_two(array, name)
+
+
+def positive_of(first: str, second: str) -> str | None:
+    """The positive one of two labels, if their meaning is known: 1 beside 0 or -1, yes beside no.
+
+    Examples
+    --------
+    >>> positive_of("ja", "nein"), positive_of("No", "Yes"), positive_of("-1", "+1")
+    ('ja', 'Yes', '+1')
+    >>> positive_of("fraud", "legit"), positive_of("1", "2")
+    (None, None)
+    """
+    words = {plain_label(label): label for label in (first, second)}
+    pairs = permutations(words, 2)
+    return next((words[one] for one, other in pairs if f"{one}/{other}" in _OPPOSITES), None)
+
+
+def plain_label(label: str) -> str:
+    """A label without case and blanks, and whole numbers alike.
+
+    Examples
+    --------
+    >>> plain_label(" Yes"), plain_label("+1"), plain_label("2.0")
+    ('yes', '1', '2')
+    """
+    word = label.strip().casefold()
+    try:
+        number = float(word)
+    except ValueError:
+        return word
+    return f"{number:.0f}" if number.is_integer() and abs(number) < 1e15 else word
+
+
+def warn_if_doubtful(classes: NDArray[Any], name: str = "y") -> None:
+    """Warn where the larger of two texts is the positive class and nothing says that it is."""
+    labels = classes.tolist()
+    if not all(isinstance(label, str) for label in labels):
+        return
+    first, second = labels
+    if positive_of(first, second) != second:
+        warnings.warn(
+            f"{name} holds {first!r} and {second!r}; {second!r}, the last by the alphabet, is "
+            f"taken as the positive class. If {first!r} is the positive one, pass {name} == "
+            f"{first!r}; if not, {name} == {second!r}.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def _equal_to(array: NDArray[Any], pos_label: Any, name: str) -> NDArray[np.bool_]:
+    check_none_missing(array, name, "drop the rows without a label")
+    positives = np.asarray(array == pos_label)
+    if positives.shape != array.shape:
+        raise ValueError(
+            f"pos_label={pos_label!r} cannot be compared with {name}; pass one of its labels."
+        )
+    if not positives.any():
+        # A list of one class may lack its positives; of two classes one must be positive.
+        labels = np.unique(array)
+        if labels.size > 1:
+            shown = ", ".join(repr(label) for label in labels[:4].tolist())
+            raise ValueError(
+                f"pos_label={pos_label!r} does not occur in {name}, which holds {shown}"
+                f"{', ...' if labels.size > 4 else ''}; pass one of its labels."
+            )
+    return positives.astype(np.bool_, copy=False)
+
+
+def _ones_among_zeros(array: NDArray[Any]) -> NDArray[np.bool_] | None:
+    """Where the ones are, if labels are {0, 1} or {-1, 1}; without a sort."""
+    is_one = array == 1
+    for other in (0, -1):
+        if (is_one | (array == other)).all():
+            return np.asarray(is_one)
+    return None
+
+
+def _larger_of_two(array: NDArray[Any], name: str) -> NDArray[np.bool_]:
+    check_none_missing(array, name, "drop the rows without a label")
+    try:
+        values = np.unique(array)
+    except TypeError as error:
+        raise TypeError(f"{name} mixes types that cannot be compared: {error}.") from None
+    if values.size > 2:
+        shown = ", ".join(repr(v) for v in values[:4].tolist())
+        raise ValueError(
+            f"{name} must have two classes, got {values.size} values ({shown}, ...); "
+            f"say which is positive with pos_label, or pass a comparison such as y >= 1."
+        )
+    if values.size == 1 and array.dtype.kind not in "iuf":
+        raise ValueError(
+            f"{name} holds only {values[0]!r}, so the positive class is unknown; pass pos_label."
+        )
+    if values.size == 1:
+        return np.asarray(array > 0)
+    warn_if_doubtful(values, name)
+    positives: NDArray[np.bool_] = array == values[-1]
+    return positives
+
+
+def binary_labels(y: ArrayLike | None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Classes, and a mask of the rows of ``classes[1]``, the positive one."""
+    from sklearn.utils.multiclass import type_of_target  # noqa: PLC0415
+
+    labels = class_labels(y)
+    kind = type_of_target(labels, input_name="y")
+    if kind != "binary":
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is {kind}. "
+            "For one class against the rest pass y == that class; grades are learned by "
+            "fit_grades of PNormPush, RankBoost or LinearRankSVM."
+        )
+    classes = np.unique(labels)
+    if classes.size < 2:
+        raise ValueError(
+            f"y has one class only ({classes.tolist()[0]!r}); ranking needs positive and negative "
+            "rows."
+        )
+    warn_if_doubtful(classes)
+    return classes, labels == classes[1]
 
 
 def as_grades(grades: ArrayLike) -> NDArray[np.intp]:

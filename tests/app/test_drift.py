@@ -6,6 +6,7 @@ import pytest
 
 from toprank.app.column_survey import profile_of
 from toprank.app.drift import count_values, what_changed
+from toprank.models.formula import Formula
 from toprank.models.model import Model, Roles
 from toprank.tables import TableEncoder, as_table
 
@@ -24,8 +25,8 @@ def people(seed, n=2000, **changes):
 
 RNG = np.random.default_rng(1)
 WEEK, NAT = np.datetime64("2026-01-05"), np.datetime64("NaT")
-ENCODER = TableEncoder().fit(people(0))
-MODEL = Model(ENCODER, None, Roles("y"), 5, profile=profile_of(ENCODER, people(0)))
+ENCODING = TableEncoder().fit(people(0)).encoding_
+MODEL = Model(Formula(ENCODING, ()), Roles("y"), 5, profile=profile_of(ENCODING, people(0)))
 
 
 def changes(table, parts=1):
@@ -33,7 +34,7 @@ def changes(table, parts=1):
     pieces = [
         table.rows(np.arange(i, min(i + size, table.n_rows))) for i in range(0, table.n_rows, size)
     ]
-    seen = [count_values(ENCODER, MODEL.profile, piece, table.n_rows) for piece in pieces]
+    seen = [count_values(ENCODING, MODEL.profile, piece, table.n_rows) for piece in pieces]
     return what_changed(MODEL, table, sum(seen[1:], seen[0]))
 
 

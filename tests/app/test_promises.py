@@ -7,11 +7,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from toprank.models.file import load
 from toprank.app.options import RuleOptions
 from toprank.app.promises import parse_rules, rank_by_rules
 from toprank.app.reading import read_table
 from toprank.app.writing import write_table
+from toprank.models.file import load
 from toprank.shortlists import make_shortlist
 
 

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.app.streamed_fits import run
-from toprank.app.reading import as_stream, read_table
+from toprank.app.reading import TextFormat, as_stream, read_table
 from toprank.app.training_data import label_rows
 from toprank.kernels.memory import available_memory
 
@@ -67,15 +67,15 @@ def test_files_that_are_no_stream_are_told(file, tmp_path):
 
 def test_a_file_is_streamed_where_it_would_fill_half_of_the_memory(file, monkeypatch):
     assert available_memory() > 1e6
-    assert as_stream(file, asked=None) is None
+    assert as_stream(file, None, TextFormat()) is None
     size = 8 * 1500 * 8  # eight columns
     monkeypatch.setattr("toprank.tables.parquet_stream.available_memory", lambda: 2 * size + 2)
-    assert as_stream(file, asked=None) is None
+    assert as_stream(file, None, TextFormat()) is None
     monkeypatch.setattr("toprank.tables.parquet_stream.available_memory", lambda: 2 * size - 2)
-    assert as_stream(file, asked=None) is not None
-    assert as_stream(file, asked=False) is None
+    assert as_stream(file, None, TextFormat()) is not None
+    assert as_stream(file, False, TextFormat()) is None
     monkeypatch.setattr("toprank.tables.parquet_stream.available_memory", lambda: None)
-    assert as_stream(file, asked=None) is None
+    assert as_stream(file, None, TextFormat()) is None
 
 
 @pytest.mark.parametrize("tail", ["", ".gz"])

@@ -7,8 +7,8 @@ from typer.testing import CliRunner
 
 from toprank.app.cli import app
 from toprank.app.formats import read_sparse_text
-from toprank.models.file import load
 from toprank.app.reading import read_table
+from toprank.models.file import load
 
 
 def test_labels_lists_and_numbers_are_read_as_they_are_written():
@@ -76,7 +76,7 @@ def model(folder):
 
 
 def test_a_sparse_model_ranks_as_a_dense_one_does(folder, model, invoke, words, monkeypatch):
-    assert load(model).encoder.is_sparse
+    assert load(model).formula.encoding.is_sparse
     out = folder / "list.csv"
     words(invoke("rank", model, folder / "new.libsvm", "--top", "30", "-o", out, "--force"))
     found = read_table(out)
@@ -85,7 +85,7 @@ def test_a_sparse_model_ranks_as_a_dense_one_does(folder, model, invoke, words, 
     fit = ["--ranker", "pnorm-push", "--budget", "20", "-q", "-o", folder / "dense.toprank"]
     words(invoke("fit", folder / "known.libsvm", *fit))
     dense = load(folder / "dense.toprank")
-    assert not dense.encoder.is_sparse
+    assert not dense.formula.encoding.is_sparse
     monkeypatch.undo()
     rows = read_table(folder / "new.libsvm")
     assert rows.is_held_sparse

@@ -6,9 +6,8 @@ import pytest
 
 from toprank.app.column_survey import notes_on_target
 from toprank.app.reading import read_table
-from toprank.app.targets import choose_positives
-from toprank.app.training_data import label_rows
-from toprank.tables import as_table
+from toprank.app.training_data import choose_positives, label_rows
+from toprank.tables import TableEncoder, as_table
 from toprank.tables.parquet_stream import ParquetStream
 
 
@@ -36,6 +35,24 @@ def test_labels_weights_and_an_even_sample_are_those_of_the_table(tmp_path):
         assert sample.features.given().equals(expected.features.rows(places).given())
         np.testing.assert_array_equal(sample.positives, expected.positives[places])
         np.testing.assert_array_equal(sample.weights, expected.weights[places])
+
+
+def test_an_encoder_learns_from_random_rows_of_a_stream_or_from_all_where_they_are_few(
+    tmp_path, monkeypatch
+):
+    rng = np.random.default_rng(0)
+    columns = {"x": rng.normal(size=5000), "job": rng.choice(["a", "b", "c"], 5000)}
+    table = pl.DataFrame(columns | {"w": rng.integers(0, 3, 5000), "y": rng.integers(0, 2, 5000)})
+    stream = ParquetStream(stored(table, tmp_path, 900), batch_rows=600)
+    data = label_rows(stream, target="y", weight="w")
+    memory = TableEncoder().fit(table.select("x", "job"), sample_weight=table["w"].to_numpy())
+    found = data.learned_encoding()
+    assert (data.n_encoded, found.cells) == (5000, memory.encoding_.cells)
+    monkeypatch.setattr("toprank.app.training_data.ENCODED_ROWS", 2000)
+    few = data.learned_encoding()
+    assert data.n_encoded == 2000
+    assert 0 < abs(few.cells[0].fill - found.cells[0].fill) < 0.1
+    assert sorted(few.words("job")) == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(

@@ -113,9 +113,7 @@ def models_of(name):
     members = ("logistic", "pnorm-push-stumps", "trees", "random-forest")
     rankers["blend"] = Blend([rankers[kind] for kind in members], [0.7, -0.2, 1.5, 3.0])
     roles = Roles("y", ("1",))
-    return {
-        kind: Model(encoder, each.fit(X, y), roles, 10) for kind, each in rankers.items()
-    }
+    return {kind: Model(encoder, each.fit(X, y), roles, 10) for kind, each in rankers.items()}
 
 
 def in_duckdb(query, table):

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 import toprank
+from toprank.kernels.threads import Threads
 from toprank.models import formula_of, to_python, to_sql
 from toprank.models.formula import Steps, Weights
-from toprank.kernels.threads import Threads
 from toprank.selection import ForestRanker
 from toprank.trees import BinaryTrees, ObliviousTrees
 

@@ -61,7 +61,7 @@ def test_mistakes_stay_under_corollaries_8_and_10(surrogate, margin, seed):
     # a finite number of mistakes on the same lists again and again: the last passes make none
     before = stream.tally.mistakes
     rows = BatchRows(X, y, None, as_lists(groups, y.size))
-    stream.learn(rows, next(MiniBatches(rows, 1, None).passes()), 40)
+    stream.learn(rows, next(MiniBatches(rows, 1, None).passes()))
     assert stream.tally.mistakes == before
 
 

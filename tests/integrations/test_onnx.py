@@ -15,7 +15,7 @@ from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 
 import toprank
 from experiments import datasets
-from tests.models.written_tables import mixed_table, random_formula
+from tests.models.mixed_tables import mixed_table, random_formula
 from toprank.integrations.onnx import to_onnx
 from toprank.models import Formula, formula_of
 from toprank.models.formula import Summand

@@ -2,10 +2,11 @@
 
 import numpy as np
 import polars as pl
+from scipy import sparse
 
 from toprank.app.fitting import fit_model
 from toprank.models import formula_of
-from toprank.models.model import Model, Roles
+from toprank.models.model import Model, Roles, mean_and_spread
 from toprank.selection import Blend
 from toprank.selection.candidates import make_ranker
 from toprank.tables import TableEncoder
@@ -30,3 +31,11 @@ def test_equal_rows_of_a_blend_have_equal_scores_wherever_they_stand():
     twice = model.scores(table[np.tile(np.arange(61), 3)])
     assert (twice.reshape(3, 61) == twice[:61]).all()
     np.testing.assert_allclose(twice[:61], blend.decision_function(X), rtol=1e-9)
+
+
+def test_mean_and_spread_of_sparse_rows_are_those_of_the_dense_columns():
+    X = np.array([[0, 1.5, 0, -2], [3, 0, 0, 0], [0, 0, 0, 0], [0, 0.1, 1e-300, 7]])
+    large = X * [1.0, 1.0, 1.0, 2e307]
+    pairs = zip(mean_and_spread(sparse.csr_matrix(large)), mean_and_spread(large), strict=True)
+    for mine, theirs in pairs:
+        np.testing.assert_allclose(mine, theirs, rtol=1e-14)

@@ -13,7 +13,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from tests.models.written_tables import KINDS_OF_CELLS, mixed_table, random_formula
+from tests.models.mixed_tables import KINDS_OF_CELLS, mixed_table, random_formula
 from tests.tables.test_notation import CATEGORIES, CLOCKS, DATES, NUMBERS
 from toprank import PNormPush
 from toprank.models import Formula, to_python

@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 from toprank.app.fitting import fit_model
-from toprank.models.reasons import Reason, format_reasons, reasons_of
 from toprank.app.training_data import label_rows
+from toprank.models.reasons import Reason, format_reasons, reasons_of
 from toprank.selection import TopRanker
 from toprank.selection.candidates import make_ranker
 from toprank.tables import as_table

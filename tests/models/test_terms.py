@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ from toprank.models import load, save, terms
 from toprank.models.terms import BinarySum, Step, Steps, Weights
 from toprank.selection import Blend
 from toprank.selection.candidates import make_ranker
-
 
 MEMBERS = {
     "logistic": {},
@@ -30,30 +28,20 @@ def blend(data):
     return fit_model(data, Blend(rankers, [1.0, 0.5, 2.0, 0.1, 0.3]), budget=10, name="blend")
 
 
-def test_ranking_with_a_linear_model_or_a_blend_imports_neither_scikit_learn_nor_numba(
-    deals, data, blend, tmp_path
-):
-    save(blend, tmp_path / "blend.toprank")
-    write_table(tmp_path / "new.csv", data.source.given())
-    out = ["-o", tmp_path / "s.csv", "--force"]
-    _call_without(
-        "sklearn numba scipy matplotlib",
-        ["rank", deals / "model.toprank", deals / "new.csv", *out],
-        ["rank", tmp_path / "blend.toprank", tmp_path / "new.csv", *out],
-    )
-
-
-def test_commands_with_a_blend_do_not_import_scikit_learn(data, blend, tmp_path):
-    model, table = tmp_path / "blend.toprank", tmp_path / "new.csv"
-    save(blend, model)
+def test_ranking_and_explaining_import_neither_scikit_learn_nor_numba(deals, data, blend, tmp_path):
+    model, table = save(blend, tmp_path / "blend.toprank"), tmp_path / "new.csv"
     write_table(table, data.source.given())
+    out = ["-o", tmp_path / "s.csv", "--force"]
+    linear = [deals / "model.toprank", deals / "new.csv"]
+    _call_without("sklearn numba scipy matplotlib", ["rank", *linear, *out], ["explain", model])
     _call_without(
-        "sklearn matplotlib",
-        ["rank", model, table, "-o", tmp_path / "s.csv", "--reasons", "3"],
+        "sklearn numba matplotlib",
+        ["rank", model, table, *out, "--reasons", "3"],
         ["explain", model, table, "--row", "1"],
-        ["evaluate", model, table],
+        ["explain", *linear, "--top", "3"],
         ["export", model, "--to", "python", "-o", tmp_path / "scorer.py"],
     )
+    _call_without("sklearn matplotlib", ["evaluate", model, table])
 
 
 def _call_without(modules, *calls):
@@ -101,9 +89,7 @@ def test_arrays_of_a_file_must_fit_the_cells():
     with pytest.raises(ValueError, match="cells holds values"):
         Steps.of_values(steps.as_values(), 4)
     with pytest.raises(ValueError, match="ascend"):
-        Steps.of_values(
-            Steps.of([Step(0, np.ones(2), np.ones(3), 0.0)]).as_values(), 4
-        )
+        Steps.of_values(Steps.of([Step(0, np.ones(2), np.ones(3), 0.0)]).as_values(), 4)
 
 
 @pytest.mark.parametrize("n_questions", [400, 401])

@@ -103,7 +103,6 @@ def test_a_ball_given_as_a_projection_is_the_ball():
 
 def test_steps_of_the_user_are_taken_as_they_are():
     rows = problem(n=60)
-    batches = MiniBatches(rows, 20, None)
     lengths = [0.5, 0.25]  # the last one stays
     for step in (lengths, lambda number: lengths[min(number, 2) - 1]):
         stream = Stream(
@@ -112,7 +111,7 @@ def test_steps_of_the_user_are_taken_as_they_are():
         )  # fmt: skip
         for first in (0, 20, 40):  # a stream in parts counts its steps on
             batch = Batches(np.arange(60), np.array([first, first + 20]))
-            stream.learn(rows, batch, batches.longest)
+            stream.learn(rows, batch)
         w = np.zeros(5)
         for first, eta in zip((0, 20, 40), (0.5, 0.25, 0.25), strict=True):
             x, y = rows.X[first : first + 20], rows.positives[first : first + 20]
@@ -166,7 +165,7 @@ def test_updates_are_those_of_algorithm_2():
     stream, first = run(aim, rows._replace(X=rows.X[:100], positives=rows.positives[:100]), 100, 1)
     # from w = 0 the best false negatives are tied as well, so begin with a model
     batch = next(MiniBatches(rows, 100, 3).passes())
-    stream.learn(rows, batch, 100)
+    stream.learn(rows, batch)
     expected, _ = naive_perceptron(rows, "max", batch, 5, first.weights)
     assert np.allclose(stream.weights, expected)
 
@@ -210,7 +209,7 @@ def test_batches_without_a_class_are_passed_over():
     X, y = rng.normal(size=(100, 2)), np.arange(100) < 10
     stream = Stream(sgd(), np.zeros(2), np.ones(2))
     batches = MiniBatches(BatchRows(X, y, None, None), 5, seed=None)
-    value = stream.learn(BatchRows(X, y, None, None), next(batches.passes()), 5)
+    value = stream.learn(BatchRows(X, y, None, None), next(batches.passes()))
     assert np.isnan(value)
     assert stream.tally.n_batches == 0
     assert stream.tally.n_skipped == 20
@@ -234,7 +233,7 @@ def test_batches_differ_in_length_by_one_at_most_and_repeat_by_seed():
     sizes = np.diff(first.starts)
     assert sizes.sum() == 601
     assert sizes.max() - sizes.min() <= 1
-    assert sizes.max() <= batches.longest <= 100
+    assert sizes.max() <= 100
     assert np.array_equal(first.order, next(batches.passes()).order)
 
 

@@ -10,7 +10,7 @@ from toprank import TreeRanker
 from toprank.blocks import ArrayBlocks, Block
 from toprank.solvers import tree_blocks
 from toprank.solvers.tree_blocks import BlockStates
-from toprank.solvers.tree_boosting import BinnedColumns
+from toprank.solvers.tree_table import BinnedColumns
 
 RNG = np.random.default_rng(8)
 X = RNG.normal(size=(600, 3))

@@ -7,7 +7,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from toprank.tables.columns import as_row_weights, median, read_cells, read_words
+from toprank.tables.columns import as_row_weights, read_cells, read_words
+from toprank.tables.encoder import median
 from toprank.tables.notation import ColumnSchema
 from toprank.tables.schema import Schema
 

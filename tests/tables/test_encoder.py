@@ -1,4 +1,4 @@
-"""What an encoder learns is what a person would say, from a table in memory or by passes."""
+"""What an encoder learns is what a person would say."""
 
 import datetime as dt
 from collections import Counter
@@ -10,7 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from toprank.tables import Table, TableEncoder, as_table, encoder, medians
+from toprank.tables import Table, TableEncoder, as_table
+from toprank.tables.encoding import IsMissing, Lookup, Number
 from toprank.tables.notation import ColumnSchema
 from toprank.tables.schema import Schema
 
@@ -40,27 +41,11 @@ def median(values):
     return float(sum(map(Fraction, middle)) / 2)
 
 
-def in_batches(table, size):
-    """Passes over the rows of a table, ``size`` at a time."""
-
-    def passes(work):
-        starts = range(0, table.n_rows, size)
-        totals = [
-            work(table.rows(np.arange(start, min(start + size, table.n_rows)))) for start in starts
-        ]
-        total = totals[0]
-        for each in totals[1:]:
-            total += each
-        return total
-
-    return passes
-
-
 @settings(deadline=None, max_examples=60)
-@example([(HUGE, "clerk", None, None, 0)] * 4, 2, 0)
-@example([(number, None, None, True, 0) for number in (-HUGE, HUGE, 8.98e307, HUGE)], 1, 5)
-@given(st.lists(ROW, min_size=1, max_size=40), st.integers(1, 9), st.sampled_from([0, 5, 1 << 22]))
-def test_what_passes_learn_is_what_sorting_and_counting_say(rows, batch_rows, gathered):
+@example([(HUGE, "clerk", None, None, 0)] * 4)
+@example([(number, None, None, True, 0) for number in (-HUGE, HUGE, 8.98e307, HUGE)])
+@given(st.lists(ROW, min_size=1, max_size=40))
+def test_what_is_learned_is_what_sorting_and_counting_say(rows):
     number, word, day, flag, whole = map(list, zip(*rows, strict=True))
     kinds = {
         "number": (number, pl.Float64),
@@ -73,33 +58,18 @@ def test_what_passes_learn_is_what_sorting_and_counting_say(rows, batch_rows, ga
     }
     cells = {name: pl.Series(name, *kind) for name, kind in kinds.items()}
     table = Table(cells, schema=Schema.infer(cells, seeks_codes=False))
-    before, medians.GATHERED = medians.GATHERED, gathered
-    try:
-        found = TableEncoder().fit_passes(in_batches(table, batch_rows), table.schema)
-        memory = TableEncoder().fit(table)
-    finally:
-        medians.GATHERED = before
-    for name, value in vars(memory).items():
-        assert getattr(found, name) == value, name
+    found = TableEncoder().fit(table).encoding_
     days = [None if each is None else each.toordinal() - 719_163 for each in day]
     for name, values in {"number": number, "day": days, "flag": flag, "whole": whole}.items():
         middle = median(values)
-        assert found.medians_.get(name, [None])[0] == middle, name
+        fills = [cell.fill for cell in found.cells if cell[:2] == (name, "")]
+        assert fills == ([] if middle is None else [middle]), name
         missing = any(each is None or each != each for each in values)  # noqa: PLR0124
-        assert middle is None or found.has_missing_[name] == missing
+        assert middle is None or (IsMissing(name) in found.cells) == missing
     known = Counter(each.strip() for each in word if each is not None)
     frequent = [each for each in ("clerk", "smith") if known[each] > 1]
     by_count = sorted(frequent, key=lambda each: -known[each])
-    assert found.categories_.get("word", []) == found.categories_.get("kind", []) == by_count
-
-
-def test_rare_words_are_forgotten_before_they_fill_the_memory(monkeypatch):
-    monkeypatch.setattr(encoder, "MOST_WORDS", 50)
-    words = [f"name {row}" for row in range(1000)]
-    words[::5] = ["clerk"] * 200
-    table = as_table(pl.DataFrame({"word": words}))
-    found = TableEncoder().fit_passes(in_batches(table, 10), table.schema)
-    assert found.categories_ == {"word": ["clerk"]}
+    assert found.words("word") == found.words("kind") == by_count
 
 
 def test_the_encoder_speaks_of_every_kind():
@@ -121,7 +91,7 @@ def test_the_encoder_speaks_of_every_kind():
     assert rows[:, 2:5].tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
     assert rows[0, 6:9].tolist() == [18267.0, 1.0, 1.0]  # a Monday in January
     assert np.isfinite(rows).all()
-    assert len(encoder.get_feature_names_out()) == rows.shape[1] == len(encoder.owners_)
+    assert len(encoder.get_feature_names_out()) == rows.shape[1] == len(encoder.encoding_.owners)
 
 
 def test_the_output_can_be_a_frame():
@@ -140,19 +110,18 @@ def test_new_and_rare_values_are_nothing_new():
 def test_weights_count_for_medians_and_rows_of_weight_0_do_not():
     frame = pl.DataFrame({"n": [1.0, 2.0, 9.0, None], "word": ["a", "a", "b", "b"]})
     heavy = TableEncoder().fit(frame, sample_weight=[1, 1, 3, 1])
-    assert (heavy.medians_, heavy.has_missing_["n"]) == ({"n": [9.0]}, True)
+    assert heavy.encoding_.cells[:2] == (Number("n", fill=9.0), IsMissing("n"))
     light = TableEncoder().fit(frame, sample_weight=[2, 1, 1, 0])
-    assert (light.medians_["n"], light.has_missing_["n"]) == ([1.5], False)
-    assert light.categories_ == {"word": ["a"]}
+    assert light.encoding_.cells == (Number("n", fill=1.5), Lookup("word", ("a",)))
 
 
 def test_later_tables_are_read_as_the_first_one():
     first = pl.DataFrame({"price": ["1.234,5 EUR", "2,5 EUR", "3,25 EUR"] * 9})
     encoder = TableEncoder().fit(first)
-    assert encoder.schema_["price"] == ColumnSchema("price", "number", ",", ("EUR",))
+    assert encoder.encoding_.schema["price"] == ColumnSchema("price", "number", ",", ("EUR",))
     new = as_table(pl.DataFrame({"price": ["1.234", "7,5 EUR", "many", "k.A."]}))
     assert encoder.transform(new).tolist() == [[1234.0], [7.5], [3.25], [3.25]]
-    assert new.read_by(encoder.schema_).misread() == {"price": (1, [2], "many")}
+    assert new.read_by(encoder.encoding_.schema).misread() == {"price": (1, [2], "many")}
 
 
 def test_absent_columns_and_cells_that_do_not_fit_count_as_missing():
@@ -160,7 +129,7 @@ def test_absent_columns_and_cells_that_do_not_fit_count_as_missing():
     with pytest.raises(ValueError, match=r"none of the 2 columns .* 'a', 'b'; it has 'c'"):
         encoder.transform(pl.DataFrame({"c": [1]}))
     table = as_table(pl.DataFrame({"a": [1], "c": [1]}))
-    assert encoder.absent_columns(table) == ["b"]
+    assert encoder.encoding_.absent_columns(table) == ["b"]
     assert encoder.transform(table).tolist() == [[1.0, 2.5]]
     for cell in ("many", float("inf"), dt.date(2020, 1, 1)):
         assert encoder.transform(pl.DataFrame({"a": [cell], "b": [1]})).tolist() == [[1.5, 1.0]]

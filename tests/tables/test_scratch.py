@@ -7,16 +7,26 @@ import pytest
 
 from tests.tables.parquet_files import rows, table_of
 from toprank.blocks import Block
-from toprank.spool import ScratchFile
+from toprank.kernels.memory import ScratchFile
 from toprank.tables import ParquetBlocks
-from toprank.tables.parquet_blocks import BlockStore
+from toprank.tables.parquet_blocks import KeptBlocks, SpillingBlocks
+
+
+class SourceOf1000(SpillingBlocks):
+    """What blocks of 1,000 rows are made of."""
+
+    def __init__(self, scratch):
+        super().__init__(1000, 1, scratch)
+
+    def total(self, work, *arguments):
+        raise NotImplementedError
 
 
 @pytest.mark.parametrize("at_once", [True, False])
 def test_what_is_kept_comes_back_also_where_threads_take_turns(
     tmp_path, file, monkeypatch, at_once
 ):
-    monkeypatch.setattr("toprank.spool._AT_ONCE", at_once and os.name == "posix")
+    monkeypatch.setattr("toprank.kernels.memory._AT_ONCE", at_once and os.name == "posix")
     blocks = ParquetBlocks(file, target="y", batch_rows=99, n_jobs=3, scratch=tmp_path)
     kept = blocks.kept(lambda block: block._replace(weights=np.arange(len(block.y)) / 2))
     np.testing.assert_array_equal(np.concatenate(kept.total(table_of)), rows()[0])
@@ -62,8 +72,8 @@ def test_what_was_kept_goes_when_its_blocks_go(tmp_path, file, is_named):
 
 def test_a_disk_that_is_too_small_is_told_before_it_is_full(tmp_path, monkeypatch):
     usage = type("Usage", (), {"free": 10_000})()
-    monkeypatch.setattr("toprank.spool.shutil.disk_usage", lambda _: usage)
-    store = BlockStore(tmp_path, n_rows=1000)
+    monkeypatch.setattr("toprank.kernels.memory.shutil.disk_usage", lambda _: usage)
+    store = KeptBlocks(SourceOf1000(tmp_path))
     block = Block(np.zeros((10, 100), np.uint8), np.zeros(100, bool), None, 0)
     with pytest.raises(OSError, match=r"1e-05 GB free, but 1\.1e-05 are needed"):
         store.put(block, 100)
@@ -73,7 +83,7 @@ def test_a_disk_that_is_too_small_is_told_before_it_is_full(tmp_path, monkeypatc
 def test_a_first_block_of_nothing_does_not_foresee_that_nothing_comes(tmp_path, monkeypatch):
     monkeypatch.setattr("toprank.tables.parquet_blocks.available_memory", lambda: 1000)
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
-    store = BlockStore(None, n_rows=1000)
+    store = KeptBlocks(SourceOf1000(None))
     empty = Block(np.zeros((0, 8), np.uint8), np.zeros(0, bool), None, 0)
     full = Block(np.ones((100, 8), np.uint8), np.ones(100, bool), None, 1)
     first, second = store.put(empty, 100), store.put(full, 100)

@@ -5,10 +5,9 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from toprank.models.model import mean_and_spread as dense_mean_and_spread
 from toprank.tables import Table
 from toprank.tables.encoder import learned_encoding
-from toprank.tables.sparse import SparseTable, mean_and_spread
+from toprank.tables.sparse import SparseTable
 
 NUMBERS = np.array([2, 5, 70, 900])
 X = np.array([[0, 1.5, 0, -2], [3, 0, 0, 0], [0, 0, 0, 0], [0, 0.1, 1e-300, 7]])
@@ -56,11 +55,3 @@ def test_features_that_the_model_does_not_know_count_for_nothing(table):
     with pytest.raises(ValueError, match=r"none of the 4 columns .* '2', '5', '70', '900'"):
         encoder.transform(pl.DataFrame({"6": [8.0]}))
     np.testing.assert_array_equal(np.column_stack(list(encoder.encoded(table))), X)
-
-
-def test_mean_and_spread_are_those_of_the_dense_columns():
-    large = X * [1.0, 1.0, 1.0, 2e307]
-    for mine, theirs in zip(
-        mean_and_spread(sparse.csr_matrix(large)), dense_mean_and_spread(large), strict=True
-    ):
-        np.testing.assert_allclose(mine, theirs, rtol=1e-14)

@@ -2,6 +2,8 @@
 
     content ──► layout_of ──► delimiter, names, where the rows begin ──► read_rows ──► cells
 
+A large text without quotes is read piece by piece, by a :class:`TextStream`.
+
 polars reads the rows. What it would repair without a word (short lines, blank lines, quotes in odd
 places) is seen beforehand, and read by Python's own reader, which knows the number of each line.
 """
@@ -13,12 +15,18 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
+import joblib
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from toprank.tables.table import check_names
+from toprank.tables.parquet_stream import RowRange, TableStream
+from toprank.tables.table import check_names, check_unchanged
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _BOM = b"\xef\xbb\xbf"
 # Bytes that are looked at in one go, of the longest header, and of a cell in an odd place.
@@ -27,6 +35,8 @@ _BLOCK, _LONGEST = 1 << 22, 1 << 26
 _SAMPLE, _MOST_ABOVE = 100, 20
 _ROWS = 1 << 16  # that Python's reader collects before they become columns
 _END = ord("\n")
+# Bytes of a file that a TextStream reads at once: those of a core's cache.
+PIECE = 1 << 21
 
 _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?")
 _BEGINS_AS_NUMBER = re.compile(r"\s*[-+(]?\s*[$€£¥]?\s*[.,]?\d")
@@ -218,40 +228,31 @@ def check_header(names: Sequence[str], where: str) -> None:
     check_names(list(names), where)
 
 
-def read_rows(content: bytes, layout: TextLayout, where: str) -> pl.DataFrame:
-    """The cells of all lines below the header."""
+def read_rows(content: bytes, layout: TextLayout, where: str, n_before: int = 0) -> pl.DataFrame:
+    """The cells of all lines below the header; ``n_before`` lines stand above the content."""
     found = _read_in_quotes(content, layout) if b'"' in content else _read_plain(content, layout)
     if found is None:
-        found = read_one_by_one(content[layout.start :], layout, where)
-    return unescaped(found) if b"'" in content else found
+        n_lines = n_before + layout.n_lines
+        found = _read_one_by_one(content[layout.start :], layout, where, n_lines)
+    return _unescaped(found) if b"'" in content else found
 
 
 def _read_plain(content: bytes, layout: TextLayout) -> pl.DataFrame | None:
-    """Cells of lines without quotes; None where a line has too few or too many."""
-    found = read_lines(content, layout)
-    if found is None and b"\n\n" in content:
-        body = re.sub(rb"\n\n+", b"\n", content[layout.start :]).lstrip(b"\n")
-        found = read_lines(body, layout._replace(start=0, n_lines=0))
-    is_single = found is not None and len(layout.names) == 1
-    return found.drop_nulls() if found is not None and is_single else found  # no cell, no line
+    """Cells of lines without quotes, of which blank ones are none; None where a line is odd.
 
-
-def read_lines(content: bytes, layout: TextLayout) -> pl.DataFrame | None:
-    """Cells of lines without quotes; None where one has too few or too many.
-
-    polars fills short lines with nulls: then there are not as many delimiters as there should be.
-    It refuses long lines.
+    polars fills lines of too few cells with nulls: then there are not as many delimiters as there
+    should be. It refuses lines of too many.
     """
-    n_lines, n_marks = (
-        count(content, layout.start, "\n"),
-        count(content, layout.start, layout.delimiter),
-    )
+    if b"\n\n" in content:
+        content = re.sub(rb"\n\n+", b"\n", content[layout.start :]).lstrip(b"\n")
+        layout = layout._replace(start=0, n_lines=0)
+    n_lines, n_marks = (_count(content, layout.start, each) for each in ("\n", layout.delimiter))
     n_lines += len(content) > layout.start and content[-1] != _END
     is_whole = n_marks == n_lines * (len(layout.names) - 1)
     return _by_polars(content, layout, quote=None) if is_whole else None
 
 
-def count(content: bytes, start: int, mark: str) -> int:
+def _count(content: bytes, start: int, mark: str) -> int:
     """How often a mark occurs behind a place, faster than ``bytes.count`` of frequent ones."""
     return sum(
         int(
@@ -301,22 +302,22 @@ def _read_in_quotes(content: bytes, layout: TextLayout) -> pl.DataFrame | None:
         return None if found is None else found.drop_nulls()  # of blank lines
     if found.to_series(width - 1).null_count():
         inside = found.select(pl.all().str.count_matches(layout.delimiter, literal=True).sum())
-        n_marks = count(content, layout.start, layout.delimiter) - sum(inside.row(0))
+        n_marks = _count(content, layout.start, layout.delimiter) - sum(inside.row(0))
         return found if n_marks == (width - 1) * found.height else None
     return found
 
 
-def read_one_by_one(body: bytes, layout: TextLayout, where: str) -> pl.DataFrame:
+def _read_one_by_one(body: bytes, layout: TextLayout, where: str, n_before: int) -> pl.DataFrame:
     """Cells as Python's reader finds them, which is slow and can name the line that is wrong."""
     csv.field_size_limit(_LONGEST)
     text = io.TextIOWrapper(io.BytesIO(body), encoding="utf-8", newline="")
     reader = csv.reader(text, delimiter=layout.delimiter, strict=True)
-    width, line, rows = len(layout.names), layout.n_lines, list[list[str]]()
+    width, line, rows = len(layout.names), n_before, list[list[str]]()
     schema = dict.fromkeys(layout.names, pl.String())
     parts = [pl.DataFrame(schema=schema)]
     try:
         for cells in reader:
-            line = layout.n_lines + reader.line_num
+            line = n_before + reader.line_num
             is_blank = not cells or (len(cells) == 1 < width and not cells[0].strip())
             if is_blank:
                 continue
@@ -345,12 +346,12 @@ def _not_utf8(where: str) -> str:
     return f"{where} is not UTF-8 text; name its encoding, for instance --encoding latin-1."
 
 
-def unescaped(frame: pl.DataFrame) -> pl.DataFrame:
+def _unescaped(frame: pl.DataFrame) -> pl.DataFrame:
     """Take away the apostrophes that :func:`toprank.app.writing.write_table` puts before formulas.
 
     Examples
     --------
-    >>> unescaped(pl.DataFrame({"a": ["'=1+1", "'tis"]}))["a"].to_list()
+    >>> _unescaped(pl.DataFrame({"a": ["'=1+1", "'tis"]}))["a"].to_list()
     ['=1+1', "'tis"]
     """
     changed = [
@@ -359,3 +360,93 @@ def unescaped(frame: pl.DataFrame) -> pl.DataFrame:
         if column.dtype == pl.String and column.str.starts_with("'").any()
     ]
     return frame.with_columns(changed)
+
+
+# Piece by piece ---------------------------------------------------------------------------
+
+
+class TextStream(TableStream):
+    """Rows of CSV or TSV without quotes, in pieces that end where lines do."""
+
+    def __init__(self, layout: TextLayout, parts: list[RowRange], n_bytes: list[int]) -> None:
+        types: dict[str, pl.DataType] = dict.fromkeys(layout.names, pl.String())
+        # a piece is parsed by the thread that takes it, of which there are no more than polars has
+        n_threads = min(joblib.cpu_count(), pl.thread_pool_size())
+        super().__init__(parts[0].path.name, types, parts, n_threads)
+        self.notes = layout.notes
+        self._layout = layout._replace(start=0, n_lines=0)  # of a piece
+        self._n_above, self._n_bytes = layout.n_lines, n_bytes
+
+    @classmethod
+    def of_file(cls, path: Path, kind: str, names: Sequence[str]) -> Self | None:
+        """Cut a file; None where lines are not rows: in quotes, blank, or compressed."""
+        parts: list[RowRange] = []
+        sizes: list[int] = []
+        with path.open("rb") as stream:
+            head = stream.read(PIECE)
+            head = head[: head.rfind(b"\n") + 1]
+            if not head or b"\0" in head or b"\r" in head.replace(b"\r\n", b""):
+                return None
+            layout = layout_of(head, kind, path.name, names)
+            if layout.start >= len(head):
+                return None
+            offset, first_row = layout.start, 0
+            stream.seek(offset)
+            buffer = bytearray(PIECE)
+            while size := stream.readinto(buffer):
+                # the last line may have no end
+                end = size if size < PIECE else buffer.rfind(b"\n") + 1
+                n_rows = _count_rows(buffer, end) if end else 0
+                if not n_rows:
+                    return None
+                parts.append(RowRange(path, offset, n_rows, len(parts), first_row))
+                sizes.append(end)
+                offset, first_row = offset + end, first_row + n_rows
+                stream.seek(offset)
+        return cls(layout, parts, sizes) if parts else None
+
+    def decoded_bytes(self) -> int:
+        return sum(self._n_bytes)
+
+    def _read(self, parts: list[RowRange], names: Sequence[str]) -> pl.DataFrame:
+        (part,) = parts
+        rows = self._parsed(self._bytes(part), names, part)
+        if rows.height != part.n_rows and names:
+            raise ValueError(
+                f"{self.name} has {part.n_rows:,} lines where {rows.height:,} rows were read; "
+                "rank it with --in-memory."
+            )
+        return rows
+
+    def _pick(
+        self, part: RowRange, places: NDArray[np.int64], names: Sequence[str]
+    ) -> pl.DataFrame:
+        content = self._bytes(part)
+        ends = np.flatnonzero(np.frombuffer(content, np.uint8) == _END)
+        starts, ends = np.append(0, ends + 1)[places], np.append(ends, len(content))[places]
+        lines = [content[start:end] for start, end in zip(starts, ends, strict=True)]
+        return self._parsed(b"\n".join(lines), names, part)
+
+    def _bytes(self, part: RowRange) -> bytes:
+        with part.path.open("rb") as stream:
+            stream.seek(part.start)
+            content = stream.read(self._n_bytes[part.number])
+        check_unchanged(part.path, self._states[part.path])
+        return content
+
+    def _parsed(self, lines: bytes, names: Sequence[str], part: RowRange) -> pl.DataFrame:
+        rows = read_rows(lines, self._layout, self.name, self._n_above + part.first_row)
+        return rows.select(names)
+
+
+def _count_rows(content: bytearray, end: int) -> int:
+    """Lines of a piece, which are its first bytes; 0 where they are not rows."""
+    if max(content.find(b"\0", 0, end), content.find(b'"', 0, end)) >= 0:
+        return 0
+    if content.find(b"\r", 0, end) >= 0:
+        lone = content.count(b"\r", 0, end) - content.count(b"\r\n", 0, end)
+        if lone or content.startswith(b"\r") or content.find(b"\n\r\n", 0, end) >= 0:
+            return 0
+    is_end = (np.frombuffer(content, np.uint8, end) == _END).view(np.uint8)
+    is_blank = is_end[0] or (is_end[1:] & is_end[:-1]).any()
+    return 0 if is_blank else int(np.count_nonzero(is_end)) + (not is_end[-1])

@@ -19,13 +19,14 @@ from toprank.metrics import (
     roc_auc,
     shortlist_overlap,
 )
+from toprank.metrics.ranked import places_of
 from toprank.plots.lists import RankedList
-from toprank.models.places import places_of
-from toprank.selection.judging import Interval, LabelledRows, RankerComparison
+from toprank.selection.judging import LabelledRows, RankerComparison
+from toprank.shortlists.promise import Interval
 
 if TYPE_CHECKING:
-    from toprank.models.model import Model
     from toprank.app.training_data import LabelledFeatures
+    from toprank.models.model import Model
 
 # Points of a curve: all of the first lengths, then ever fewer. Of many lists fewer are kept, for
 # each of them has its own value at each point.
@@ -54,32 +55,6 @@ class Measured(NamedTuple):
         return f"{self.value:.4g}", f"{self.low:.4g} to {self.high:.4g}"
 
 
-class FoundHits(NamedTuple):
-    """The hits within the budget (with lists, their mean), and how many times a random list's.
-
-    ``expected`` are those of a new list like this one.
-    """
-
-    hits: float
-    length: float
-    lift: float
-    expected: Interval
-
-    def in_words(self, positive: str, *, of_lists: bool = False) -> str:
-        """The sentence that a page about a list begins with.
-
-        Examples
-        --------
-        >>> from toprank.selection import Interval
-        >>> FoundHits(343.0, 500.0, 5.864, Interval(343, 318, 366)).in_words("y = yes")
-        '343 of the first 500 are y = yes (68.6 %, 5.9 times random).'
-        """
-        found = f"On average {self.hits:.1f}" if of_lists else f"{self.hits:,.0f}"
-        first = f"the first {self.length:,.0f}{' of each list' if of_lists else ''}"
-        share = f"{100 * self.hits / self.length:.1f} %, {self.lift:.1f} times random"
-        return f"{found} of {first} are {positive} ({share})."
-
-
 class Shortlists(NamedTuple):
     """Two shortlists of the same rows: what they share, and who found more."""
 
@@ -91,19 +66,16 @@ class Shortlists(NamedTuple):
     gained: Measured
 
 
-_METRICS: dict[str, tuple[Callable[..., float], bool]] = {
-    "precision": (precision_at_k, True),
-    "recall": (recall_at_k, True),
-    "lift": (lift, True),
-    "positives above the first negative (share)": (positives_at_top, False),
-    "average precision": (average_precision, False),
-    "area under the ROC curve": (roc_auc, False),
+_AT_BUDGET = {"precision": precision_at_k, "recall": recall_at_k, "lift": lift}
+_METRICS: dict[str, Callable[..., float]] = {
+    **_AT_BUDGET,
+    "positives above the first negative (share)": positives_at_top,
+    "average precision": average_precision,
+    "area under the ROC curve": roc_auc,
 }
 
 
-def judged_rows(
-    model: Model, rows: LabelledFeatures, budget: float | None = None
-) -> JudgedRows:
+def judged_rows(model: Model, rows: LabelledFeatures, budget: float | None = None) -> JudgedRows:
     """Labels, weights and lists of a table, with the rows that the budget lets count.
 
     As in the metrics a row of weight 2 counts as two; lists shorter than the budget count whole.
@@ -137,35 +109,48 @@ def per_list(
 
 def measure(
     judged: JudgedRows, scores: NDArray[np.float64], *, n_resamples: int = 200, seed: int = 0
-) -> tuple[FoundHits, dict[str, Measured]]:
-    """The hits within the budget, and all metrics there.
+) -> tuple[float, dict[str, Measured]]:
+    """The rows within the budget (with lists, their mean), and the hits and all metrics there.
 
     Hits, precision and lift have one interval, that of new lists like these; those of the others
     come from resampled rows, with lists from resampled lists.
     """
     values = _values(judged, scores)
     compared = RankerComparison(rows=judged, scores={"": scores}, budget=judged.k, n_folds=1)
-    hits = compared.hits[""]
-    expected = per_list(compared.promise("").hits, hits.budget, judged)
-    top = FoundHits(hits.share * hits.budget, hits.budget, values["lift"], expected)
-    found = {"hits": Measured(top.hits, top.expected.low, top.expected.high)}
-    for name, whole in (
-        ("precision", 1.0),
-        ("lift", values["lift"] / max(values["precision"], 1e-300)),
-    ):
-        found[name] = Measured(
-            values[name], *(each / top.length * whole for each in top.expected[1:])
-        )
+    hits, length = compared.hits[""], compared.in_list
+    _, *ends = per_list(compared.promise("").hits, length, judged)
+    found = {"hits": Measured(hits.share * length, *ends)}
+    precision = max(values["precision"], 1e-300)
+    for name, whole in (("precision", 1.0), ("lift", values["lift"] / precision)):
+        low, high = (each / length * whole for each in ends)
+        found[name] = Measured(values[name], low, high)
     others = [name for name in values if name not in found]
     draws = [
         _values(drawn, scores[rows], others)
         for rows, drawn in _resampled(judged, n_resamples, seed)
     ]
     for name in others:
-        drawn = [each[name] for each in draws]
-        low, high = np.quantile(drawn, [0.025, 0.975]) if drawn else (np.nan, np.nan)
-        found[name] = Measured(values[name], float(low), float(high))
-    return top, found
+        found[name] = _measured(values[name], [each[name] for each in draws])
+    return length, found
+
+
+def hits_in_words(
+    found: dict[str, Measured], length: float, positive: str, *, of_lists: bool = False
+) -> str:
+    """The sentence that a page about a list begins with.
+
+    Examples
+    --------
+    >>> found = {"hits": Measured(343, 318, 366), "lift": Measured(5.864, 5.4, 6.3)}
+    >>> hits_in_words(found, 500, "y = yes")
+    '343 of the first 500 are y = yes (68.6 %, 5.9 times random).'
+    """
+    hits, times = found["hits"].value, found["lift"].value
+    many = f"On average {hits:.1f}" if of_lists else f"{hits:,.0f}"
+    first = f"the first {length:,.0f}{' of each list' if of_lists else ''}"
+    return (
+        f"{many} of {first} are {positive} ({100 * hits / length:.1f} %, {times:.1f} times random)."
+    )
 
 
 def compare_shortlists(
@@ -177,27 +162,34 @@ def compare_shortlists(
     seed: int = 0,
 ) -> Shortlists:
     """Overlap and differences of two shortlists; ``gained`` is in positives, first over second."""
-    one, two = (_shortlist(judged, scores) for scores in (first, second))
+    one, two = _shortlist(judged, first), _shortlist(judged, second)
     # Shortlists hold rows, whatever their weight.
     k = min(judged.k, int(replace(judged, weights=None).list_sizes.max()))
-    overlap = shortlist_overlap(first, second, k=k, groups=judged.groups)
-    gained = [
-        float((mine & drawn_of.positives).sum() - (theirs & drawn_of.positives).sum())
-        for rows, drawn_of in _resampled(judged, n_resamples, seed)
-        for mine, theirs in [
-            (_shortlist(drawn_of, first[rows]), _shortlist(drawn_of, second[rows]))
-        ]
+    draws = [
+        _gained(drawn, first[rows], second[rows])
+        for rows, drawn in _resampled(judged, n_resamples, seed)
     ]
-    low, high = np.quantile(gained, [0.025, 0.975]) if gained else (np.nan, np.nan)
     only_one, only_two = one & ~two, two & ~one
-    found = int((only_one & judged.positives).sum()), int((only_two & judged.positives).sum())
     return Shortlists(
-        overlap,
-        int(only_one.sum()),
-        int(only_two.sum()),
-        *found,
-        Measured(float(found[0] - found[1]), float(low), float(high)),
+        overlap=shortlist_overlap(first, second, k=k, groups=judged.groups),
+        only_first=int(only_one.sum()),
+        only_second=int(only_two.sum()),
+        positives_only_first=int((only_one & judged.positives).sum()),
+        positives_only_second=int((only_two & judged.positives).sum()),
+        gained=_measured(_gained(judged, first, second), draws),
     )
+
+
+def _measured(value: float, draws: list[float]) -> Measured:
+    """A value with the interval of its values on resampled rows, if there are any."""
+    low, high = np.quantile(draws, [0.025, 0.975]) if draws else (np.nan, np.nan)
+    return Measured(value, float(low), float(high))
+
+
+def _gained(judged: JudgedRows, first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
+    """How many more positives the first shortlist holds."""
+    one, two = (_shortlist(judged, scores) & judged.positives for scores in (first, second))
+    return float(one.sum() - two.sum())
 
 
 def _values(
@@ -205,9 +197,8 @@ def _values(
 ) -> dict[str, float]:
     found = {}
     for name in names:
-        metric, needs_k = _METRICS[name]
-        length = {"k": judged.k} if needs_k else {}
-        found[name] = float(metric(judged.positives, scores, **judged.metadata(), **length))
+        length = {"k": judged.k} if name in _AT_BUDGET else {}
+        found[name] = float(_METRICS[name](judged.positives, scores, **judged.metadata(), **length))
     return found
 
 
@@ -264,11 +255,10 @@ def curve_of(rows: LabelledRows, scores: NDArray[np.float64], *, budget: int = 1
     The budget is one of the lengths.
     """
     counted = np.flatnonzero(rows.masses)  # rows of weight 0 are no rows
-    members = [counted]
-    if rows.groups is not None:
-        members = [counted[mine] for mine in _members(rows.groups[counted])]
+    members = [counted[mine] for mine in _members(rows.codes[counted])]
+    masses = rows.masses
     lists = [
-        RankedList.of("", rows.positives[mine], scores[mine], rows.masses[mine]) for mine in members
+        RankedList.of("", rows.positives[mine], scores[mine], masses[mine]) for mine in members
     ]
     totals = np.array([each.weights.sum() for each in lists])
     n_points = _POINTS if len(lists) == 1 else _POINTS_OF_LISTS

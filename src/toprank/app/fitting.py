@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 import toprank
 from toprank.app.column_survey import profile_of
-from toprank.models.formula import formula_of
-from toprank.models.model import Model, mean_and_spread
 from toprank.guarantees import PushCertificate
 from toprank.inputs import within_budget
+from toprank.models.file import plain_parameters
+from toprank.models.formula import formula_of
+from toprank.models.model import Model, mean_and_spread
 from toprank.selection import TopRanker
 from toprank.shortlists.calibration import Calibration
 from toprank.solvers.cuts import cut_above
-from toprank.tables import TableEncoder
 from toprank.tables.encoder import learned_encoding
 from toprank.tables.table import BestRows
 
@@ -79,7 +79,7 @@ def fit_model(
             "assumption": data.chosen.assumption,
             **chosen,
             "class": type(fitted).__name__,
-            "parameters": _plain_parameters(fitted),
+            "parameters": plain_parameters(fitted),
         },
         profile=profile_of(encoding, data.whole.features if data.whole else sample),
         baseline=baseline,
@@ -110,7 +110,7 @@ def _fitted(
     data: TrainingData, ranker: Any, scratch: Any, choosing: dict[str, Any]
 ) -> tuple[Encoding, Any]:
     if data.whole is None:
-        learned = data.fit_encoder(TableEncoder())
+        learned = data.learned_encoding()
         blocks = data.blocks(learned, scratch)
         if isinstance(ranker, TopRanker):
             return learned, ranker._fit_blocks(blocks, **choosing).best_estimator_  # noqa: SLF001
@@ -220,13 +220,3 @@ def _in_words(certificate: Any) -> str:
             "possible one."
         )
     return ""
-
-
-def _plain_parameters(ranker: Any) -> dict[str, Any]:
-    """Parameters of a ranker that a file can hold."""
-    plain = (bool, int, float, str, type(None))
-    return {
-        name: value if value != np.inf else "inf"
-        for name, value in ranker.get_params(deep=False).items()
-        if isinstance(value, plain)
-    }

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
+import io
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from itertools import compress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -21,33 +23,12 @@ from toprank.kernels.memory import available_memory
 from toprank.tables.cell_texts import text_of
 from toprank.tables.table import Table, check_names, listing
 
-SUFFIXES = {
-    ".json": "json",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".xlsx": "xlsx",
-    ".db": "sqlite",
-    ".sqlite": "sqlite",
-    ".sqlite3": "sqlite",
-    ".duckdb": "duckdb",
-}
-# How files begin whose name may say anything: from which byte on, and with what.
-MAGIC = (
-    (0, b"PAR1", "parquet"),
-    (0, b"ARROW1", "arrow"),
-    (0, b"PK\x03\x04", "xlsx"),
-    (0, b"SQLite format 3\0", "sqlite"),
-    (8, b"DUCK", "duckdb"),
-)
 # Columns that LIBSVM and LETOR text gets beside its features.
 LABEL, GROUP = "label", "qid"
 # Features beyond this, of which less than this share is written, are held sparse.
 WIDE, WRITTEN = 1000, 0.25
-# Bytes of such lines that are parsed at once, and what is beyond all labels and features.
-_BLOCK, _LARGEST = 1 << 20, 1 << 53
+# What is beyond all labels and features.
+_LARGEST = 1 << 53
 # The day of a workbook's times, and what its cells cannot hold: longer texts, these characters.
 _DAY_OF_TIMES = dt.date(1899, 12, 31)
 _LONGEST = 32_767
@@ -57,15 +38,10 @@ _NOT_IN_CELLS = r"[\x00-\x08\x0b\x0c\x0e-\x1f]"
 Found = tuple[pl.DataFrame, tuple[str, ...]]
 
 
-def content_of(source: Path | bytes) -> bytes:
-    """All bytes: a file that is mapped, and cut off while it is read, would end the program."""
-    return source if isinstance(source, bytes) else source.read_bytes()
-
-
-def _read_json(source: Path | bytes, _: str | None) -> Found:
+def _read_json(content: bytes, _: str | None) -> Found:
     """A list of rows, each an object, or an object of columns."""
     try:
-        found = json.loads(content_of(source))
+        found = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"it is not valid JSON ({error})") from error
     if isinstance(found, dict) and all(isinstance(each, list) for each in found.values()):
@@ -77,9 +53,9 @@ def _read_json(source: Path | bytes, _: str | None) -> Found:
     return _of_rows(found)
 
 
-def _read_json_lines(source: Path | bytes, _: str | None) -> Found:
+def _read_json_lines(content: bytes, _: str | None) -> Found:
     rows = []
-    for number, line in enumerate(content_of(source).splitlines(), start=1):
+    for number, line in enumerate(content.splitlines(), start=1):
         if not line.strip():
             continue
         try:
@@ -135,19 +111,19 @@ def _as_text(value: Any) -> str:
     return repr(value).removesuffix(".0") if isinstance(value, float) else text_of(value)
 
 
-def _read_arrow(source: Path | bytes, _: str | None) -> Found:
+def _read_arrow(content: bytes, _: str | None) -> Found:
     try:
-        return pl.read_ipc(content_of(source)), ()
+        return pl.read_ipc(content), ()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise ValueError(f"it cannot be read as Arrow or Feather ({error})") from error
 
 
-def _read_workbook(source: Path | bytes, sheet: str | None) -> Found:
+def _read_workbook(content: bytes, sheet: str | None) -> Found:
     """The named sheet, or the first with rows below its header."""
     fastexcel = _imported("fastexcel", "xlsx")
     logging.getLogger("fastexcel").setLevel(logging.ERROR)  # columns without values are no news
     try:
-        book = fastexcel.read_excel(content_of(source))
+        book = fastexcel.read_excel(content)
         names = book.sheet_names
         chosen = _chosen(names, sheet, "sheet", take_first=True)
         sheets = (_sheet(fastexcel, book, each) for each in ([chosen] if sheet else names))
@@ -195,10 +171,9 @@ def _of_workbook(column: pl.Series) -> pl.Series:
     return column
 
 
-def _read_sqlite(source: Path | bytes, table: str | None) -> Found:
+def _read_sqlite(path: Path, table: str | None) -> Found:
     import sqlite3
 
-    path = _as_file(source)
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as base:
             found = base.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
@@ -210,10 +185,10 @@ def _read_sqlite(source: Path | bytes, table: str | None) -> Found:
         raise ValueError(f"it cannot be read as an SQLite database ({error})") from error
 
 
-def _read_duckdb(source: Path | bytes, table: str | None) -> Found:
+def _read_duckdb(path: Path, table: str | None) -> Found:
     duckdb = _imported("duckdb", "duckdb")
     try:
-        with duckdb.connect(str(_as_file(source)), read_only=True) as base:
+        with duckdb.connect(str(path), read_only=True) as base:
             found = base.execute("SELECT table_name FROM information_schema.tables").fetchall()
             name = _chosen([row[0] for row in found], table, "table")
             quoted = name.replace('"', '""')
@@ -227,14 +202,6 @@ def _of_cursor(cursor: Any) -> pl.DataFrame:
     names = [column[0] for column in cursor.description]
     columns = list(zip(*cursor.fetchall(), strict=True)) or [()] * len(names)
     return _frame(dict(zip(names, columns, strict=True)))
-
-
-def _as_file(source: Path | bytes) -> Path:
-    if not isinstance(source, Path):
-        raise ValueError(  # noqa: TRY004
-            "a database is read from a plain file only, neither piped nor gzipped"
-        )
-    return source
 
 
 def _chosen(names: list[str], asked: str | None, what: str, *, take_first: bool = False) -> str:
@@ -259,7 +226,9 @@ def _imported(module: str, extra: str) -> Any:
         ) from error
 
 
-READERS: dict[str, Callable[[Path | bytes, str | None], Found]] = {
+# Databases are read from their path, others from all their bytes.
+DATABASES = ("sqlite", "duckdb")
+READERS: dict[str, Callable[[Any, str | None], Found]] = {
     "json": _read_json,
     "jsonl": _read_json_lines,
     "arrow": _read_arrow,
@@ -341,16 +310,6 @@ WRITERS: dict[str, Callable[[pl.DataFrame, Path], None]] = {
 # LIBSVM and LETOR text: ``label [qid:list] feature:value …`` -----------------------------------
 
 
-class _Lines(NamedTuple):
-    """Rows of some lines: features and values of all, one after the other, and their counts."""
-
-    labels: NDArray[np.float64]
-    lists: list[str]
-    features: NDArray[np.int64]
-    values: NDArray[np.float64]
-    counts: NDArray[np.int64]
-
-
 def read_sparse_text(content: bytes, name: str) -> Table:
     """Read rows whose features that are 0 are left out.
 
@@ -359,12 +318,7 @@ def read_sparse_text(content: bytes, name: str) -> Table:
     """
     from toprank.tables.sparse import SparseTable, rows_of
 
-    parts = list(_read_lines(content, name))
-    lists = [each for part in parts for each in part.lists]
-    labels, features, values, counts = (
-        np.concatenate([getattr(part, field) for part in parts])
-        for field in ("labels", "features", "values", "counts")
-    )
+    lists, (labels, features, values, counts) = _sparse_rows(content, name)
     if not labels.size:
         raise ValueError(f"{name} holds no rows; a line is 'label [qid:list] feature:value …'.")
     if lists and len(lists) != labels.size:
@@ -373,6 +327,9 @@ def read_sparse_text(content: bytes, name: str) -> Table:
         )
     if not features.size:
         raise ValueError(f"{name} has labels but no feature; a line is 'label feature:value …'.")
+    for feature in (features.min(), features.max()):
+        if not 0 <= feature < _LARGEST:
+            raise ValueError(f"{name} has the feature number {feature}; they start at 0 or 1.")
     is_whole = (np.abs(labels) < _LARGEST).all() and (labels == np.floor(labels)).all()
     columns: dict[str, Any] = {LABEL: labels.astype(np.int64) if is_whole else labels}
     if lists:
@@ -397,50 +354,28 @@ def read_sparse_text(content: bytes, name: str) -> Table:
     return Table(columns | dense_columns, name, is_sparse=True)
 
 
-def _read_lines(content: bytes, name: str) -> Iterator[_Lines]:
-    """Read block after block: the arrays of one take less memory than its numbers one by one."""
-    start, n_lines = 0, 0
-    while start < len(content) or not start:
-        end = content.find(b"\n", start + _BLOCK) + 1 or len(content)
-        block = content[start:end]
-        yield _block(block, n_lines, name)
-        n_lines += block.count(b"\n")
-        start = end or 1
-
-
-def _block(block: bytes, n_before: int, name: str) -> _Lines:
-    try:
-        text = block.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{name} is not text in UTF-8; is it another format?") from error
-    labels: list[float] = []
+def _sparse_rows(content: bytes, name: str) -> tuple[list[str], list[NDArray[Any]]]:
+    """The lists and labels of all lines, their features and values, and how many each line has."""
     lists: list[str] = []
-    features: list[int] = []
-    values: list[float] = []
-    counts: list[int] = []
-    for number, line in enumerate(text.split("\n"), start=n_before + 1):
-        words = line.split("#", 1)[0].split()
-        if not words:
-            continue
-        try:
+    labels, features, values, counts = array("d"), array("q"), array("d"), array("q")
+    lines = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", newline="\n")
+    try:
+        for number, line in enumerate(lines, start=1):  # noqa: B007 (for the message)
+            words = line.split("#", 1)[0].split()
+            if not words:
+                continue
             labels.append(float(words[0]))
             if len(words) > 1 and words[1].startswith("qid:"):
                 lists.append(words.pop(1)[4:])
             pairs = [word.split(":") for word in words[1:]]
-            features += [int(feature) for feature, _ in pairs]
-            values += [float(value) for _, value in pairs]
-        except ValueError:
-            raise ValueError(
-                f"{name}, line {number} is not 'label [qid:list] feature:value …': {line[:60]!r}."
-            ) from None
-        counts.append(len(pairs))
-    for feature in (min(features, default=0), max(features, default=0)):
-        if not 0 <= feature < _LARGEST:
-            raise ValueError(f"{name} has the feature number {feature}; they start at 0 or 1.")
-    return _Lines(
-        np.array(labels, dtype=np.float64),
-        lists,
-        np.array(features, dtype=np.int64),
-        np.array(values, dtype=np.float64),
-        np.array(counts, dtype=np.int64),
-    )
+            features.extend([int(feature) for feature, _ in pairs])
+            values.extend([float(value) for _, value in pairs])
+            counts.append(len(pairs))
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{name} is not text in UTF-8; is it another format?") from error
+    except (ValueError, OverflowError):
+        raise ValueError(
+            f"{name}, line {number} is not 'label [qid:list] feature:value …': "
+            f"{line.strip()[:60]!r}."
+        ) from None
+    return lists, [np.array(each) for each in (labels, features, values, counts)]

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.models.model import lists_of
 from toprank.inputs import within_budget
 from toprank.kernels.memory import available_memory
+from toprank.models.model import lists_of
 from toprank.tables.table import BestRows, Table
 
 if TYPE_CHECKING:
     import polars as pl
 
     from toprank.models.model import Model
-    from toprank.app.text_stream import TextStream
-    from toprank.tables.parquet_stream import ParquetStream
+    from toprank.tables.parquet_stream import TableStream
     from toprank.tables.table import RowBatch
 
 
@@ -43,7 +42,7 @@ class RankedRows:
 
 def rank_rows(
     model: Model,
-    source: Table | ParquetStream | TextStream,
+    source: Table | TableStream,
     top: int | None,
     cutoff: float | None,
 ) -> RankedRows:
@@ -76,7 +75,7 @@ def rank_rows(
 
 
 def take_ranked(
-    source: Table | ParquetStream | TextStream,
+    source: Table | TableStream,
     rows: NDArray[Any],
     scores: NDArray[np.float64],
     more: Mapping[str, NDArray[Any]],
@@ -94,7 +93,7 @@ def take_ranked(
 def _ranked_lists(
     model: Model, table: Table, group: str, top: int | None, cutoff: float | None
 ) -> RankedRows:
-    from toprank.models.places import places_of
+    from toprank.metrics.ranked import places_of
 
     scores = model.scores(table, first_row=0)
     found = places_of(scores, lists_of(table, group))
@@ -125,7 +124,7 @@ def with_columns(rows: pl.DataFrame, place: int, added: Mapping[str, Any]) -> pl
     return pl.DataFrame([*own[:place], *new, *own[place:]])
 
 
-def _check_memory(source: Table | ParquetStream | TextStream, count: int) -> None:
+def _check_memory(source: Table | TableStream, count: int) -> None:
     """Raise where the shortlist of a stream would itself not fit into memory."""
     free = available_memory()
     if isinstance(source, Table) or free is None:

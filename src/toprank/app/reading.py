@@ -12,13 +12,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
-from toprank.app.delimited import layout_of, read_rows
-from toprank.app.formats import MAGIC, READERS, SUFFIXES, Found, content_of, read_sparse_text
+from toprank.app.delimited import TextStream, layout_of, read_rows
+from toprank.app.formats import DATABASES, READERS, Found, read_sparse_text
 from toprank.tables.notation import Hints
-from toprank.tables.parquet_stream import CELLS, ParquetStream, unreadable
+from toprank.tables.parquet_stream import (
+    CELLS,
+    ParquetStream,
+    TableStream,
+    is_pattern,
+    unreadable,
+)
 from toprank.tables.schema import Schema
 from toprank.tables.table import (
     Table,
@@ -44,8 +49,26 @@ FORMATS = {
     ".svm": "libsvm",
     ".svmlight": "libsvm",
     ".letor": "libsvm",
-    **SUFFIXES,
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".xlsx": "xlsx",
+    ".db": "sqlite",
+    ".sqlite": "sqlite",
+    ".sqlite3": "sqlite",
+    ".duckdb": "duckdb",
 }
+# How files begin whose name may say anything: from which byte on, and with what.
+MAGIC = (
+    (0, b"PAR1", "parquet"),
+    (0, b"ARROW1", "arrow"),
+    (0, b"PK\x03\x04", "xlsx"),
+    (0, b"SQLite format 3\0", "sqlite"),
+    (8, b"DUCK", "duckdb"),
+)
 # What stands for standard input and output in place of a file.
 PIPE = "-"
 
@@ -56,8 +79,8 @@ _OTHER_TEXT = {
     "UTF-32": (b"\xff\xfe\0\0", b"\0\0\xfe\xff"),
     "UTF-16": (b"\xff\xfe", b"\xfe\xff"),
 }
-# Rows, and pieces they lie in, by which hints for a stream are understood.
-_SAMPLED, _PIECES = 40_000, 8
+# Bytes of a file that is worth reading in pieces.
+LARGE = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -105,62 +128,77 @@ class TextFormat:
 
 
 def open_rows(
-    path: Path, stream: bool | None, width: int | None = None, how: TextFormat | None = None
-) -> Table | ParquetStream:
-    """Open a table: read into memory, or a Parquet file or folder to be read in pieces.
+    path: Path,
+    stream: bool | None,
+    width: int | None = None,
+    how: TextFormat | None = None,
+    *,
+    in_one_pass: bool = False,
+    cluster: str | None = None,
+) -> Table | TableStream:
+    """Open a table: read into memory, or to be read in pieces.
 
-    Without a word about ``stream``, pieces are read where the table would fill half of the memory.
+    Without a word about ``stream``, a Parquet file is read in pieces where it would fill half of
+    the memory, and a file that is ranked ``in_one_pass`` where it is large and can be cut.
     ``width`` are the columns after encoding, by which batches are kept small; by default the most
-    that the kinds of the columns allow.
+    that the kinds of the columns allow. ``cluster`` is the address of a Dask scheduler whose
+    workers read Parquet files in place of this machine.
     """
-    found = as_stream(path, stream)
+    how = how or TextFormat()
+    found: TableStream | None = None if cluster is None else _on_cluster(path, cluster)
+    if found is None:
+        found = as_stream(path, stream, how, in_one_pass=in_one_pass)
     if found is None:
         return read_table(path, how)
-    found = described(found, how or TextFormat())
-    widest = width or sum(_MOST_COLUMNS.get(each.kind, 2) for each in found.schema.columns.values())
-    found.set_batch_rows(max(1024, CELLS // max(widest, len(found.names))))
+    if how != TextFormat():
+        names = how.unknown(found.names, found.name)
+        sample: Any = found.sample(names) if names else {}
+        found = found.read_by(how.schema_of({name: sample[name] for name in names}))
+    if isinstance(found, ParquetStream):
+        kinds = [] if width else [column.kind for column in found.schema.columns.values()]
+        widest = width or sum(_MOST_COLUMNS.get(kind, 2) for kind in kinds)
+        found.set_batch_rows(max(1024, CELLS // widest))
     return found
+
+
+def _on_cluster(path: Path, address: str) -> ParquetStream:
+    try:
+        from toprank.integrations.dask import ClusterStream
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            f'--cluster needs {error.name}; install it with: pip install "toprank[dask]"'
+        ) from error
+    return ClusterStream(path, address)
 
 
 # Columns that a column of a kind becomes at most: a category 40 values and the missing.
 _MOST_COLUMNS = {"category": 41, "date": 4}
 
 
-def described(stream: ParquetStream, how: TextFormat) -> ParquetStream:
-    """The stream, read by the schema that was given, and by what is said of its columns."""
-    if how.schema is None and not how.hints:
-        return stream
-    cells: dict[str, Any] = {}
-    names = how.unknown(stream.names, stream.name)
-    if names:
-        most = max(1, _SAMPLED // _PIECES)
-        starts = np.linspace(0, max(0, stream.n_rows - most), _PIECES).astype(np.int64)
-        rows = np.unique(starts[:, None] + np.arange(min(most, stream.n_rows)))
-        sample = stream.take(rows)
-        cells = {name: sample[name] for name in names}
-    return stream.read_by(how.schema_of(cells))
-
-
-def as_stream(path: Path, asked: bool | None) -> ParquetStream | None:
-    """A table to be read in pieces: as asked, or if it would fill half of the memory."""
-    if path.is_dir():
+def as_stream(
+    path: Path, asked: bool | None, how: TextFormat, *, in_one_pass: bool = False
+) -> TableStream | None:
+    """A table to be read in pieces, where :func:`open_rows` wants that."""
+    if path.is_dir() or (not path.exists() and is_pattern(path)):
         if asked is False:
-            raise ValueError(f"{str(path)!r} is a folder, which is read with --stream only.")
+            what = "a folder" if path.is_dir() else "a pattern of files"
+            raise ValueError(f"{str(path)!r} is {what}, which is read with --stream only.")
         return ParquetStream(path)
     if asked is False or not path.is_file():  # a missing file is reported when it is read
         return None
-    if format_of(path) != "parquet":
-        if asked:
-            raise ValueError(
-                f"--stream needs Parquet, which {path.name} is not; write it as Parquet first."
-            )
+    kind = "gzip" if _head(path).startswith(_GZIP) else format_of(path)
+    if kind != "parquet" and asked:
+        raise ValueError(
+            f"--stream needs Parquet, which {path.name} is not; write it as Parquet first."
+        )
+    is_large = in_one_pass and path.stat().st_size >= LARGE
+    if kind in ("csv", "tsv") and is_large and how.encoding is None:
+        return TextStream.of_file(path, kind, how.names)
+    if kind != "parquet":
         return None
-    if asked:
-        return ParquetStream(path)
-    try:
-        found = ParquetStream(path)
-    except ValueError:  # reported when it is read
-        return None
+    found = ParquetStream(path)
+    if asked or is_large:
+        return found
     most = found.rows_in_memory()
     return found if most is not None and found.n_rows > most else None
 
@@ -246,21 +284,29 @@ def _read(
     kind: str, source: Path | bytes, name: str, part: str | None, how: TextFormat
 ) -> Found | Table:
     """Read a file of this kind."""
-    if part is not None and kind not in ("xlsx", "sqlite", "duckdb"):
+    if part is not None and kind not in ("xlsx", *DATABASES):
         raise ValueError(f"{name} holds one table; leave ::{part} out.")
+    content: Any = source
+    if kind not in DATABASES and isinstance(source, Path):
+        # a file that is mapped, and cut off while it is read, would end the program
+        content = source.read_bytes()
+    if kind in DATABASES and isinstance(source, bytes):
+        raise ValueError(
+            f"{name}: a database is read from a plain file only, neither piped nor gzipped."
+        )
+    if kind in READERS:
+        try:
+            return READERS[kind](content, part)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}.") from error
     if kind == "parquet":
         try:
-            return pl.read_parquet(content_of(source)), ()
+            return pl.read_parquet(content), ()
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
             raise unreadable(Path(name), error) from error
     if kind == "libsvm":
-        return read_sparse_text(content_of(source), name)
-    if kind in READERS:
-        try:
-            return READERS[kind](source, part)
-        except ValueError as error:
-            raise ValueError(f"{name}: {error}.") from error
-    content = checked_text(content_of(source), name, how.encoding)
+        return read_sparse_text(content, name)
+    content = checked_text(content, name, how.encoding)
     if b"\r" in content and (b'"' not in content or b"\n" not in content):
         content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     layout = layout_of(content, kind, name, how.names)

@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from toprank.inputs import as_lists, as_scores, is_sparse
 from toprank.kernels.top_k import k_of, surrogate_of_lists
-from toprank.labels import as_positives
 from toprank.objectives.precision import as_top
+from toprank.truth import as_positives
 
 if TYPE_CHECKING:
     from toprank.kernels.mini_batches import Aim, Batches

@@ -251,16 +251,6 @@ def rows_times(
     return scores
 
 
-def linear_scores(
-    X: Any, coef: NDArray[Any], intercept: float, n_jobs: int | None = None
-) -> NDArray[Any]:
-    """X·coef + intercept of a table or a CSR matrix, in its own precision: for predictions."""
-    if not isinstance(X, np.ndarray):
-        return np.asarray(X @ coef.astype(X.dtype) + X.dtype.type(intercept))
-    with threads_for(n_jobs) as threads:
-        return rows_times(X, coef, intercept, threads, X.dtype)
-
-
 def sum_of_rows(
     X: NDArray[Any],
     weights: NDArray[Any],

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.inputs import SLACK, check_choice
+from toprank.inputs import SLACK
 from toprank.metrics.lists import (
     BOTH,
     MEAN_FIRST,
@@ -33,7 +33,7 @@ from toprank.metrics.ranked import (
 from toprank.metrics.shortlists import budgets
 
 if TYPE_CHECKING:
-    from toprank.metrics.lists import Undefined
+    from toprank.metrics.lists import Options
     from toprank.metrics.ranked import Floats, ScoredRows
 
 GAIN = "exponential"  # the default, 2^y − 1
@@ -50,10 +50,7 @@ def dcg(
     log_base: float = 2.0,
     gain: str = GAIN,
     ties: str = AVERAGE,
-    undefined: Undefined = "skip",
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
+    **lists: Unpack[Options],
 ) -> float:
     """Discounted cumulative gain: the gains of the rows, discounted by their place in the list.
 
@@ -77,12 +74,11 @@ def dcg(
     >>> dcg([1, 0, 1], [3, 2, 1])
     1.5
     """
-    check_choice("ties", ties, MEAN_OR_TOGETHER)
-    rows = check_rows(y_true, scores, sample_weight, groups, pos_label, gain=gain)
+    rows = check_rows("dcg", y_true, scores, ties, gain=gain, **lists)
     budget = None if k is None else budgets(k, rows)
     ranked = rank_rows(rows if budget is None else head(rows, budget), split=ties)
     gains = _discounted(ranked, budget, log_base, together=ties == TOGETHER)
-    return over_lists(gains, rows, "dcg", needs=ROW, undefined=undefined)
+    return over_lists(gains, rows)
 
 
 @metric(needs=POSITIVE)
@@ -94,10 +90,7 @@ def ndcg(
     log_base: float = 2.0,
     gain: str = GAIN,
     ties: str = AVERAGE,
-    undefined: Undefined = "skip",
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
+    **lists: Unpack[Options],
 ) -> float:
     """DCG divided by the largest DCG of any order of the list.
 
@@ -120,13 +113,12 @@ def ndcg(
     >>> ndcg([3, 0, 1], [0.9, 0.2, 0.8])
     1.0
     """
-    check_choice("ties", ties, MEAN_FIRST)
-    rows = check_rows(y_true, scores, sample_weight, groups, pos_label, gain=gain)
+    rows = check_rows("ndcg", y_true, scores, ties, gain=gain, **lists)
     budget = None if k is None else budgets(k, rows)
     ranked = rank_rows(rows if budget is None else head(rows, budget), split=ties)
     reached = _discounted(ranked, budget, log_base)
     share = ratio(reached, _discounted(_best_order(rows), budget, log_base))
-    return over_lists(share, rows, "ndcg", needs=POSITIVE, undefined=undefined)
+    return over_lists(share, rows)
 
 
 def _best_order(rows: ScoredRows) -> Ranked:
@@ -177,10 +169,7 @@ def average_reciprocal_rank(
     *,
     normalize: bool = False,
     ties: str = TOGETHER,
-    undefined: Undefined = "skip",
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
+    **lists: Unpack[Options],
 ) -> float:
     """Sum of the reciprocal ranks of the positives, the AveR of Rudin (2009).
 
@@ -204,15 +193,14 @@ def average_reciprocal_rank(
     >>> average_reciprocal_rank([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])
     1.3333333333333333
     """
-    check_choice("ties", ties, TOGETHER_FIRST)
-    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
+    rows = check_rows("average_reciprocal_rank", y_true, scores, ties, **lists)
     ranked = rank_rows(rows)
     if ties == TOGETHER:
         total = ranked.total(ranked.gain / (ranked.above(ranked.weight) + ranked.weight))
     else:
         total = sum_over_ranks(ranked, np.reciprocal, ties)
     total = ratio(total, rows.positives) if normalize else total
-    return over_lists(total, rows, "average_reciprocal_rank", needs=POSITIVE, undefined=undefined)
+    return over_lists(total, rows)
 
 
 @metric(needs=BOTH)
@@ -222,10 +210,7 @@ def bedroc(
     *,
     alpha: float = 20.0,
     ties: str = AVERAGE,
-    undefined: Undefined = "skip",
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
+    **lists: Unpack[Options],
 ) -> float:
     """Boltzmann-enhanced discrimination of ROC: exponentially weighted early recognition.
 
@@ -249,8 +234,7 @@ def bedroc(
     >>> bedroc([1, 0, 1, 0, 0], [5, 4, 3, 2, 1], alpha=20)
     0.98234...
     """
-    check_choice("ties", ties, MEAN_FIRST)
-    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
+    rows = check_rows("bedroc", y_true, scores, ties, **lists)
     if not 0 < alpha < np.inf:
         raise ValueError(f"alpha={alpha} must be a positive number.")
     scaled = rows.scaled()
@@ -263,7 +247,7 @@ def bedroc(
     best = _mass(rate, np.zeros_like(rate), scaled.positives)
     worst = _mass(rate, scaled.negatives, scaled.totals)
     share = ratio(ranked.total(mass) - worst, best - worst)
-    return over_lists(share, rows, "bedroc", needs=BOTH, undefined=undefined)
+    return over_lists(share, rows)
 
 
 def _mass(rate: Floats, above: Floats, through: Floats) -> Floats:
@@ -273,14 +257,7 @@ def _mass(rate: Floats, above: Floats, through: Floats) -> Floats:
 
 @metric(needs=POSITIVE, ties=TOGETHER_FIRST)
 def average_precision(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    ties: str = TOGETHER,
-    undefined: Undefined = "skip",
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
+    y_true: ArrayLike, scores: ArrayLike, *, ties: str = TOGETHER, **lists: Unpack[Options]
 ) -> float:
     """Mean, over the positives, of the precision of the list that ends at each.
 
@@ -299,8 +276,7 @@ def average_precision(
     >>> average_precision([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])
     0.8333333333333333
     """
-    check_choice("ties", ties, TOGETHER_FIRST)
-    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
+    rows = check_rows("average_precision", y_true, scores, ties, **lists)
     ranked = rank_rows(rows)
     # Only ties with positives add to the sum; the others are left out of the harmonic sums.
     live = np.flatnonzero(ranked.gain)
@@ -314,7 +290,7 @@ def average_precision(
         place = place + (weight - gain) if ties == PESSIMISTIC else place
         sums = gain - (place - found) * harmonic_between(place, gain)
     mean = ratio(ranked.total_of(sums, live), rows.positives)
-    return over_lists(mean, rows, "average_precision", needs=POSITIVE, undefined=undefined)
+    return over_lists(mean, rows)
 
 
 def _mean_of_orders(found: Floats, rows: Floats, gain: Floats, weight: Floats) -> Floats:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from toprank.inputs import check_choice
 from toprank.metrics.lists import (
     BOTH,
-    MEAN_FIRST,
     WORST_FIRST,
     check_rows,
     metric,
@@ -28,7 +26,7 @@ from toprank.metrics.ranked import (
 )
 
 if TYPE_CHECKING:
-    from toprank.metrics.lists import Undefined
+    from toprank.metrics.lists import Options
     from toprank.metrics.ranked import Floats, ScoredRows
 
 # The share of the tied positives that count as above a negative.
@@ -40,14 +38,7 @@ _SHARE_LOST = "Between 0 and 1 (with lists: the share of lists lost); smaller is
 
 @metric(needs=BOTH)
 def roc_auc(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    ties: str = AVERAGE,
-    undefined: Undefined = "skip",
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
+    y_true: ArrayLike, scores: ArrayLike, *, ties: str = AVERAGE, **lists: Unpack[Options]
 ) -> float:
     """Share of positive-negative pairs in which the positive scores higher.
 
@@ -65,10 +56,9 @@ def roc_auc(
     >>> roc_auc([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])
     0.75
     """
-    check_choice("ties", ties, MEAN_FIRST)
-    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
+    rows = check_rows("roc_auc", y_true, scores, ties, **lists)
     share = _share_of_won_pairs(rows.scaled(), ties)
-    return over_lists(share, rows, "roc_auc", needs=BOTH, undefined=undefined)
+    return over_lists(share, rows)
 
 
 def _share_of_won_pairs(rows: ScoredRows, ties: str) -> Floats:
@@ -92,10 +82,7 @@ def partial_auc(
     max_fpr: float = 0.1,
     standardize: bool = True,
     ties: str = AVERAGE,
-    undefined: Undefined = "skip",
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
+    **lists: Unpack[Options],
 ) -> float:
     """Area under the left end of the ROC curve, up to a false positive rate.
 
@@ -123,8 +110,7 @@ def partial_auc(
     >>> partial_auc([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1], max_fpr=0.5, standardize=False)
     0.25
     """
-    check_choice("ties", ties, MEAN_FIRST)
-    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
+    rows = check_rows("partial_auc", y_true, scores, ties, **lists)
     if not 0 < max_fpr <= 1:
         raise ValueError(f"max_fpr={max_fpr} must lie in (0, 1].")
     scaled = rows.scaled()
@@ -142,19 +128,12 @@ def partial_auc(
     if standardize:
         chance = 0.5 * max_fpr**2
         area = 0.5 * (1.0 + (area - chance) / (max_fpr - chance))
-    return over_lists(area, rows, "partial_auc", needs=BOTH, undefined=undefined)
+    return over_lists(area, rows)
 
 
 @metric(needs=BOTH, ties=WORST_FIRST)
 def positives_at_top(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    ties: str = PESSIMISTIC,
-    undefined: Undefined = "skip",
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
+    y_true: ArrayLike, scores: ArrayLike, *, ties: str = PESSIMISTIC, **lists: Unpack[Options]
 ) -> float:
     """Share of the positives that score above every negative.
 
@@ -172,23 +151,15 @@ def positives_at_top(
     >>> positives_at_top([1, 1, 0, 1, 1], [5, 4, 3, 2, 1])
     0.5
     """
-    check_choice("ties", ties, WORST_FIRST)
-    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
+    rows = check_rows("positives_at_top", y_true, scores, ties, **lists)
     before, under = _around_first_negative(rows, ties)
     share = ratio(before, before + under)
-    return over_lists(share, rows, "positives_at_top", needs=BOTH, undefined=undefined)
+    return over_lists(share, rows)
 
 
 @metric(needs=BOTH, ties=WORST_FIRST, returns=_COUNT)
 def r_max(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    ties: str = PESSIMISTIC,
-    undefined: Undefined = "skip",
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
+    y_true: ArrayLike, scores: ArrayLike, *, ties: str = PESSIMISTIC, **lists: Unpack[Options]
 ) -> float:
     """Number of positives below the highest negative.
 
@@ -206,10 +177,9 @@ def r_max(
     >>> r_max([1, 1, 0, 1, 1], [5, 4, 3, 2, 1])
     2.0
     """
-    check_choice("ties", ties, WORST_FIRST)
-    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
+    rows = check_rows("r_max", y_true, scores, ties, **lists)
     _, under = _around_first_negative(rows, ties)
-    return over_lists(under, rows, "r_max", needs=BOTH, undefined=undefined)
+    return over_lists(under, rows)
 
 
 def _around_first_negative(rows: ScoredRows, ties: str) -> tuple[Floats, Floats]:
@@ -231,14 +201,7 @@ def _around_first_negative(rows: ScoredRows, ties: str) -> tuple[Floats, Floats]
 
 @metric(needs=BOTH, ties=WORST_FIRST, returns=_SHARE_LOST)
 def winner_take_all(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    ties: str = PESSIMISTIC,
-    undefined: Undefined = "skip",
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
+    y_true: ArrayLike, scores: ArrayLike, *, ties: str = PESSIMISTIC, **lists: Unpack[Options]
 ) -> float:
     """Loss of the winner: 1 if a negative leads the list, 0 if a positive does.
 
@@ -255,8 +218,7 @@ def winner_take_all(
     >>> winner_take_all([0, 1, 1, 0], [9, 8, 9, 1], groups=["a", "a", "b", "b"])
     0.5
     """
-    check_choice("ties", ties, WORST_FIRST)
-    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
+    rows = check_rows("winner_take_all", y_true, scores, ties, **lists)
     ranked = rank_rows(head(rows, np.ones(1)))
     positives, negatives = ranked.gain[ranked.starts], ranked.negatives_tied[ranked.starts]
     if ties == PESSIMISTIC:
@@ -265,4 +227,4 @@ def winner_take_all(
         loss = (positives == 0).astype(np.float64)
     else:
         loss = negatives / ranked.weight[ranked.starts]
-    return over_lists(loss, rows, "winner_take_all", needs=BOTH, undefined=undefined)
+    return over_lists(loss, rows)

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.models.terms import BinarySum, Part, Term, Weights, columns_scored
-from toprank.tables.encoding import Encoding
 
 if TYPE_CHECKING:
+    from toprank.tables.encoding import Encoding
     from toprank.tables.table import Table
 
 Floats = NDArray[np.float64]
@@ -78,12 +78,12 @@ class Formula:
 
     def scores(self, table: Table) -> Floats:
         """Score every row of a table."""
-        first = self.summands[0]
-        if len(self.summands) == 1 and isinstance(first.term, Weights):
-            if not self.encoding.is_sparse:  # the encoded table is never held as a whole
-                columns = self.encoding.encoded(table)
-                own = columns_scored(columns, first.term.weights, table.n_rows, first.intercept)
-                return self.intercept + first.factor * own
+        (first, *others), term = self.summands, self.summands[0].term
+        if isinstance(term, Weights) and not others and not self.encoding.is_sparse:
+            # the encoded table is never held as a whole
+            columns = self.encoding.encoded(table)
+            own = columns_scored(columns, term.weights, table.n_rows, first.intercept)
+            return self.intercept + first.factor * own
         return self.scores_of(self.encoding.transform(table))
 
     def scores_of(self, X: Any) -> Floats:
@@ -117,7 +117,7 @@ class Formula:
         return replace(self, encoding=encoding)
 
 
-def formula_of(ranker: Any) -> Formula:
+def formula_of(ranker: Any, encoder: Any = None) -> Formula:
     """Write a fitted ranker as a formula.
 
     Parameters
@@ -125,6 +125,9 @@ def formula_of(ranker: Any) -> Formula:
     ranker : fitted ranker
         Linear, of stumps or trees, or a blend of these: :class:`toprank.TopRanker` too. One that
         learned from an array has columns ``x0``, ``x1`` and so on.
+    encoder : TableEncoder or Encoding, optional
+        What turned a table into the numbers that the ranker has learned from; that of a
+        ``TopRanker`` is taken by itself.
 
     Raises
     ------
@@ -143,15 +146,12 @@ def formula_of(ranker: Any) -> Formula:
     >>> [type(summand.term).__name__ for summand in formula.summands]
     ['Weights']
     """
-    if isinstance(ranker, Formula):
-        return ranker
-    known = getattr(ranker, "formula", None)  # of a stored model
-    if isinstance(known, Formula):
-        return known
-    if not hasattr(ranker, "_model_formula"):
+    found = getattr(ranker, "formula", ranker)  # of a stored model
+    if hasattr(ranker, "_model_formula"):
+        found = ranker._model_formula()  # noqa: SLF001
+    if not isinstance(found, Formula):
         raise refusal(ranker)
-    found: Formula = ranker._model_formula()  # noqa: SLF001
-    return found
+    return found if encoder is None else found.of_cells(getattr(encoder, "encoding_", encoder))
 
 
 def refusal(ranker: Any) -> TypeError:

@@ -6,17 +6,16 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from toprank.inputs import as_frame, is_sparse, rows_within_budget
-from toprank.models.places import RankedScores
-from toprank.models.terms import Part
-from toprank.tables.cells import distinct_texts
+from toprank.models.scores import RankedScores
 from toprank.tables.schema import Schema
 from toprank.tables.table import FEATURES, Table, as_table
 
 if TYPE_CHECKING:
     from toprank.models.formula import Formula
+    from toprank.models.terms import Part
     from toprank.shortlists import Calibration, Interval, Promise
 
 Floats = NDArray[np.float64]
@@ -147,6 +146,13 @@ class Model(RankedScores):
     def assumption(self) -> str:
         """What was assumed about the target, which every output must say; mostly nothing."""
         return str(self.facts.get("assumption", ""))
+
+    @property
+    def origin(self) -> str:
+        """What it was learned from, in words."""
+        if "table" not in self.facts:
+            return "fitted in Python"
+        return f"learned from {self.facts['n_rows']:,} rows of {self.facts['table']}"
 
     @property
     def left_out(self) -> dict[str, str]:

@@ -26,6 +26,8 @@ Floats = NDArray[np.float64]
 
 # Rows times trees up to which NumPy is done sooner than numba is loaded.
 FEW_ANSWERS = 2_000_000
+# Rows times nodes up to which they explain rows.
+FEW_LEAVES = 150_000
 # Rows that trees score and explain in one thread, sooner than BLAS says how many there may be.
 FEW_ROWS = 5000
 _MOST_THRESHOLDS = 254  # one byte per cell
@@ -123,7 +125,7 @@ class Term(ABC):
         made._check(sizes)
         return made
 
-    def _check(self, sizes: dict[str, int]) -> None:
+    def _check(self, sizes: dict[str, int]) -> None:  # noqa: B027 (most need no more)
         """Raise where arrays of the right sizes contradict each other."""
 
 
@@ -203,7 +205,7 @@ class Steps(Term):
     def of_stumps(
         cls, thresholds: list[Floats], is_doubled: NDArray[np.bool_], weights: Floats
     ) -> Steps:
-        """The sums of weighted stumps, column by column; see :class:`toprank.weak_rankers.Stumps`."""
+        """The sums of weighted :class:`toprank.weak_rankers.Stumps`, column by column."""
         steps, start = [], 0
         for cell, (mine, twice) in enumerate(zip(thresholds, is_doubled.tolist(), strict=True)):
             own = weights[start : start + mine.size * (1 + twice)]
@@ -217,9 +219,9 @@ class Steps(Term):
     @cached_property
     def steps(self) -> list[Step]:
         """The step functions one by one."""
-        ends = np.cumsum(self.sizes)[:-1] if self.sizes.size else []
+        ends = np.cumsum(self.sizes)[:-1]
         thresholds = np.split(self.thresholds, ends)
-        levels = np.split(self.levels, ends + np.arange(1, len(ends) + 1))
+        levels = np.split(self.levels, ends + np.arange(1, ends.size + 1))
         parts = zip(self.cells.tolist(), thresholds, levels, self.missing.tolist(), strict=False)
         return [Step(*part) for part in parts]
 
@@ -252,7 +254,7 @@ class Steps(Term):
 
     @property
     def used(self) -> list[int]:
-        return self.cells.tolist()
+        return list(map(int, self.cells))
 
     def parts(self, names: list[str]) -> list[Part]:
         return [
@@ -266,6 +268,7 @@ class Trees(Term):
     """Σ of trees; their arrays are those of the classes in :mod:`toprank.trees`."""
 
     is_additive = False
+    values: Floats
 
     @property
     @abstractmethod
@@ -276,6 +279,10 @@ class Trees(Term):
     @abstractmethod
     def trees(self) -> Any:
         """The same as an object of :mod:`toprank.trees`, whose loops are compiled."""
+
+    @abstractmethod
+    def _paths(self) -> numpy_scores.LeafPaths:
+        """The paths to its leaves, for few rows to be explained in NumPy."""
 
     @abstractmethod
     def _add_few(self, X: Any, scores: Floats) -> None:
@@ -294,6 +301,10 @@ class Trees(Term):
             return np.asarray(self.trees.scores(X, threads, start))
 
     def contributions(self, X: Any) -> Floats:
+        if X.shape[0] * self.values.size <= FEW_LEAVES:
+            found = np.zeros(X.shape)
+            numpy_scores.add_shapley_values(X, self._paths(), found)
+            return found
         with closing(_threads(X.shape[0])) as threads:
             return np.asarray(self.trees.contributions(X, threads))
 
@@ -343,9 +354,13 @@ class ObliviousSum(Trees):
         if self.columns.size:
             numpy_scores.add_oblivious_trees(X, questions, self.values, scores)
 
+    def _paths(self) -> numpy_scores.LeafPaths:
+        questions = (self.columns, self.thresholds, self.missing_left)
+        return numpy_scores.paths_of_oblivious_trees(questions, self.values, self.cover)
+
     @property
     def used(self) -> list[int]:
-        return np.unique(self.columns).tolist()
+        return list(map(int, np.unique(self.columns)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -404,9 +419,13 @@ class BinarySum(Trees):
         nodes = (self.roots, self.columns, self.thresholds, self.missing_left, self.children)
         numpy_scores.add_binary_trees(X, nodes, self.values, scores)
 
+    def _paths(self) -> numpy_scores.LeafPaths:
+        nodes = (self.roots, self.columns, self.thresholds, self.missing_left, self.children)
+        return numpy_scores.paths_of_binary_trees(nodes, self.values, self.cover)
+
     @property
     def used(self) -> list[int]:
-        return np.unique(self.columns[self.children[:, 0] >= 0]).tolist()
+        return list(map(int, np.unique(self.columns[self.children[:, 0] >= 0])))
 
 
 def as_sum(trees: Any) -> Trees:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.inputs import as_scores, as_weights, check_number
-from toprank.labels import as_positives
+from toprank.truth import as_positives
 
 
 class RankedList(NamedTuple):

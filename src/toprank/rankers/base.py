@@ -11,8 +11,9 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from toprank.inputs import as_dense, check_given, check_length, class_labels, is_sparse
 from toprank.models.formula import Formula, Summand, refusal
-from toprank.models.places import RankedScores
+from toprank.models.scores import RankedScores
 from toprank.models.terms import Weights
 from toprank.tables.encoding import Encoding
 
@@ -161,6 +162,11 @@ class BaseRanker(ClassifierMixin, RowRanker):  # type: ignore[misc]
         positive = expit(self._slope * self.decision_function(X))
         return np.column_stack([1.0 - positive, positive])
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
     def _check_has_cut(self) -> None:
         if not hasattr(self, "classes_"):
             raise AttributeError(
@@ -204,3 +210,46 @@ def documented(**blocks: str) -> Callable[[Estimator], Estimator]:
         return estimator
 
     return fill
+
+
+class LabelSets:
+    """Rows with any number of labels: a matrix of indicators.
+
+    A vector of classes is one label per row; then predictions are classes, too.
+    """
+
+    classes_: NDArray[Any]
+    _one_class_per_row: bool
+
+    def _check_labels(self, y: Any, table: Any) -> NDArray[Any]:
+        """A mask with one column for each label, or a vector of classes."""
+        check_given(y)
+        matrix = np.asarray(as_dense(y))
+        is_matrix = is_sparse(y) or (matrix.ndim == 2 and matrix.shape[1] != 1)
+        labels = matrix if is_matrix else class_labels(y)
+        check_length("y", len(labels), table.shape[0])
+        if is_matrix and not np.isin(matrix, (0, 1)).all():
+            raise ValueError(
+                "y must be an indicator matrix of 0 and 1 with one column for each label, or a "
+                f"vector of classes; got shape {matrix.shape} and dtype {matrix.dtype}."
+            )
+        return labels.astype(np.bool_) if is_matrix else labels
+
+    def _set_classes(self, labels: NDArray[Any], classes: Any = None) -> None:
+        """Learn what labels there are, from the first ones or from ``classes``."""
+        self._one_class_per_row = labels.ndim == 1
+        if not self._one_class_per_row:
+            self.classes_ = np.arange(labels.shape[1])
+            return
+        self.classes_ = np.unique(labels if classes is None else np.asarray(classes))
+        if self.classes_.size < 2:
+            raise ValueError(
+                f"y has one class only ({self.classes_.tolist()}); pass two or more, "
+                "or a matrix with one column for each label."
+            )
+
+    def _decisions(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Scores of the labels; with two classes, how much higher the second one is."""
+        if self._one_class_per_row and scores.shape[1] == 2:
+            return np.asarray(scores[:, 1] - scores[:, 0])
+        return scores

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
-from toprank.labels import check_length
+from toprank.inputs import check_length
 from toprank.metrics import scorer as scorer_named
 from toprank.truth import Truth
 

@@ -17,10 +17,16 @@ from sklearn.utils.metaestimators import available_if
 
 from toprank.guarantees.precision import StreamCertificate, certify_mistakes, reach_of
 from toprank.guarantees.ranking_margins import GapCertificate
-from toprank.inputs import check_choice, check_number
-from toprank.labels import binary_labels, check_length, class_codes, class_labels, classes_of_stream
+from toprank.inputs import (
+    check_choice,
+    check_length,
+    check_number,
+    class_codes,
+    class_labels,
+    classes_of_stream,
+)
 from toprank.objectives.base import are_ordinary
-from toprank.objectives.precision import PrecisionAtK, PrecisionCriterion, are_whole, as_top
+from toprank.objectives.precision import PrecisionAtK, are_whole, as_top
 from toprank.rankers.base import forget_calibration
 from toprank.rankers.callbacks import Watch
 from toprank.rankers.held_out import split_rows
@@ -33,20 +39,17 @@ from toprank.solvers.mini_batch import (
     Patience,
     Stream,
     ball_of_optimum,
-    check_feasible_set,
-    check_steps,
     perceptron_aim,
     projection_on,
     sgd_aim,
     steps_of,
 )
-from toprank.truth import Truth
+from toprank.truth import Truth, binary_labels
 from toprank.weak_rankers.features import StandardFeatures
 
 if TYPE_CHECKING:
     from toprank.kernels.mini_batches import Aim
     from toprank.objectives.precision import Surrogate
-    from toprank.weak_rankers import Design
 
 Floats = NDArray[np.float64]
 Given = ArrayLike | None
@@ -202,18 +205,14 @@ class PrecisionAtKRanker(SpoolingRanker):
         check_number("radius", self.radius, 0.0, optional=True)
 
     def _check_steps_and_set(self) -> None:
-        if isinstance(self.step, Real):
-            check_number("step", self.step, 0.0)
-        elif not callable(self.step):
-            check_steps(self.step)
-        check_feasible_set(self.feasible_set)
-        is_named = isinstance(self.feasible_set, str)
-        if self.solver != "sgd" and (not is_named or self.feasible_set != "ball"):
+        steps_of(self.step)
+        projection_on(self.feasible_set, 1.0)
+        if self.solver != "sgd" and self.feasible_set != "ball":
             raise ValueError(
                 f"feasible_set={self.feasible_set!r} needs solver='sgd', got "
                 f"solver={self.solver!r}; leave it 'ball'."
             )
-        if not is_named and self.radius is not None:
+        if callable(self.feasible_set) and self.radius is not None:
             raise ValueError(
                 f"radius={self.radius!r} is the size of a named feasible_set, but a function was "
                 "given; leave radius None."
@@ -251,9 +250,7 @@ class PrecisionAtKRanker(SpoolingRanker):
         return self._family().fit(rows.X, rows.weights, names=names)
 
     def _passes(self) -> int:
-        if self.max_iter is not None:
-            return self.max_iter
-        return PLANES if self.solver == "cutting_plane" else PASSES
+        return self.max_iter or (PLANES if self.solver == "cutting_plane" else PASSES)
 
     def _fit_by_planes(
         self, rows: BatchRows, truth: Truth, watch: Watch, start: Floats | None
@@ -288,13 +285,13 @@ class PrecisionAtKRanker(SpoolingRanker):
         self, rows: BatchRows, truth: Truth, watch: Watch, start: Floats | None
     ) -> None:
         rng = check_random_state(self.random_state)
-        k, kept, judge = self._share(rows), rows, None
+        k, kept, judge = self._share(truth), rows, None
         if self.early_stopping:
             inside, outside = split_rows(truth, self.validation_fraction, rng)
             kept = BatchRows.of(rows.X[inside], truth.part(inside))
-            aside = BatchRows.of(rows.X[outside], truth.part(outside))
-            criterion, design = self._criterion(k, aside), self._design(aside)
-            judge = lambda weights: criterion.loss(design.scores(weights))  # noqa: E731
+            aside: Any = PrecisionAtK(k, self.surrogate).criterion(truth.part(outside))
+            design = self.weak_rankers_.design(rows.X[outside])
+            judge = lambda weights: aside.loss(design.scores(weights))  # noqa: E731
         batches = MiniBatches(kept, self.batch_size, int(rng.randint(2**31 - 1)))
         ensemble: list[NDArray[np.float64]] | None = [] if self.keep_ensemble else None
         stream = self._stream_on(k, kept, start)
@@ -316,19 +313,13 @@ class PrecisionAtKRanker(SpoolingRanker):
             self.ensemble_ = np.concatenate(ensemble)
         self._certify(kept, batches, solution.n_iter, is_new=start is None)
 
-    def _criterion(self, k: float, rows: BatchRows) -> PrecisionCriterion:
-        return PrecisionCriterion(k, self.surrogate, rows.positives, rows.weights, rows.lists)
-
-    def _design(self, rows: BatchRows) -> Design:
-        return self.weak_rankers_.design(rows.X)
-
-    def _share(self, rows: BatchRows) -> float:
+    def _share(self, truth: Truth) -> float:
         """What a batch of these rows has as its top: k itself, or its share of the positives."""
         amount, is_share = as_top(self.k)
-        if is_share or rows.lists is not None:
+        if is_share or truth.lists is not None:
             return self.k
-        self._criterion(self.k, rows)  # refuses more rows than there are positives
-        counts = rows.positives if rows.weights is None else rows.weights[rows.positives]
+        PrecisionAtK(self.k).criterion(truth)  # refuses more rows than there are positives
+        counts = truth.positives if truth.weights is None else truth.weights[truth.positives]
         return amount / float(counts.sum())
 
     def _aim(self, k: float, rows: BatchRows) -> Aim:
@@ -340,13 +331,10 @@ class PrecisionAtKRanker(SpoolingRanker):
             self.surrogate,
             whole=whole,
             alpha=self.alpha,
-            radius=self._radius() if self._is_ball() else np.inf,
+            radius=self._radius() if self.feasible_set == "ball" else np.inf,
             step=float(self.step) if isinstance(self.step, Real) else None,
             average=self.average,
         )
-
-    def _is_ball(self) -> bool:
-        return isinstance(self.feasible_set, str) and self.feasible_set == "ball"
 
     def _radius(self) -> float:
         if self.radius is not None:
@@ -360,7 +348,7 @@ class PrecisionAtKRanker(SpoolingRanker):
             self._stream: Stream = Stream(self._aim(k, rows), family.low_, family.span_, start)
         stream = self._stream
         stream.aim, stream.steps, stream.project = self._aim(k, rows), steps_of(self.step), None
-        if not self._is_ball():
+        if self.feasible_set != "ball":
             stream.project = projection_on(self.feasible_set, self._radius())
         return stream
 
@@ -378,7 +366,7 @@ class PrecisionAtKRanker(SpoolingRanker):
                 rows,
                 batches,
                 n_passes,
-                scores=self._design(rows).scores(self.weights_),
+                scores=self.weak_rankers_.design(rows.X).scores(self.weights_),
                 norm=float(np.linalg.norm(self.weights_)),
                 reach=reach_of(rows.X, family.low_, family.span_),
             )
@@ -427,7 +415,7 @@ class PrecisionAtKRanker(SpoolingRanker):
         stream = self._stream_on(self.k, rows, start)
         if truth.n_rows:
             batches = MiniBatches(rows, self.batch_size, seed=None)
-            stream.learn(rows, next(batches.passes()), batches.longest)
+            stream.learn(rows, next(batches.passes()))
         for name, value in self._learned(rows, stream.weights).items():
             setattr(self, name, value)
         self.n_iter_ = getattr(self, "n_iter_", 0) + 1
@@ -438,7 +426,7 @@ class PrecisionAtKRanker(SpoolingRanker):
         """Fitted attributes that belong to some weights."""
         cut = getattr(self, "_cut", 0.0)
         if rows.positives.any() and not rows.positives.all():
-            scores = self._design(rows).scores(weights)
+            scores = self.weak_rankers_.design(rows.X).scores(weights)
             cut = matching_intercept(scores, rows.positives, rows.weights)
         attributes = self._attributes(self.weak_rankers_, weights, cut, self.classes_, rows.X.dtype)
         return attributes | {"_cut": cut}
@@ -459,9 +447,7 @@ def labels_of_stream(
 def with_ordinary_weights(truth: Truth, k: float) -> Truth:
     """Divide weights by the largest where sums of them would overflow."""
     weights = truth.weights
-    if weights is None or not weights.size:
-        return truth
-    if are_ordinary(float(weights.max())):
+    if weights is None or not weights.size or are_ordinary(float(weights.max())):
         return truth
     if not as_top(k)[1]:
         raise ValueError(

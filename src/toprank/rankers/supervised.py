@@ -16,17 +16,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from toprank.blocks import survey
-from toprank.inputs import check_columns, check_number, is_mapped
-from toprank.kernels.memory import available_memory
-from toprank.kernels.threads import linear_scores
-from toprank.labels import binary_labels, check_length
+from toprank.blocks import spool_type, spooled, survey
+from toprank.inputs import check_columns, check_length, check_number
+from toprank.kernels.memory import available_memory, check_room
+from toprank.kernels.numpy_scores import linear_scores
 from toprank.models.formula import Summand
 from toprank.models.terms import Steps, Weights
 from toprank.rankers.base import BaseRanker, keep_columns
 from toprank.rankers.callbacks import CallbackSupportMixin, with_callbacks
-from toprank.spool import check_room, spool_type, spooled
-from toprank.truth import Truth
+from toprank.truth import Truth, binary_labels
 from toprank.weak_rankers import Features, Stumps
 from toprank.weak_rankers.features import check_spans
 
@@ -51,7 +49,6 @@ STALE = (
     "support_",
     "classes_",
     "certificate_",
-    "_certified",
     "_training_list",
 )
 
@@ -99,20 +96,18 @@ class SupervisedRanker(CallbackSupportMixin, BaseRanker):
         table = self._check_table(X)
         classes, positives = binary_labels(y)
         check_length("y", positives.size, table.shape[0])
-        truth = Truth.of_labels(
-            positives, sample_weight=sample_weight, groups=groups, classes=classes
-        )
-        given = _given(X, y, sample_weight=sample_weight, groups=groups)
-        return self._fit(truth.rows_of(table), truth, given, **options)
+        rows: dict[str, Any] = {"sample_weight": sample_weight, "groups": groups}
+        truth = Truth.of_labels(positives, classes=classes, **rows)
+        return self._fit(truth.rows_of(table), truth, _given(X, y, **rows), **options)
 
     def _fit_grades(
         self, X: Any, grades: ArrayLike, sample_weight: Given, groups: Given, **options: Any
     ) -> Self:
         table = self._check_table(X)
         check_length("grades", np.shape(grades)[0] if np.ndim(grades) else 0, table.shape[0])
-        truth = Truth.of_grades(grades, sample_weight=sample_weight, groups=groups)
-        given = _given(X, grades, sample_weight=sample_weight, groups=groups)
-        return self._fit(truth.rows_of(table), truth, given, **options)
+        rows: dict[str, Any] = {"sample_weight": sample_weight, "groups": groups}
+        truth = Truth.of_grades(grades, **rows)
+        return self._fit(truth.rows_of(table), truth, _given(X, grades, **rows), **options)
 
     def _fit_pairs(self, X: Any, pairs: ArrayLike, pair_weight: Given, **options: Any) -> Self:
         table = self._check_table(X)
@@ -123,19 +118,13 @@ class SupervisedRanker(CallbackSupportMixin, BaseRanker):
         """Check the parameters and the table of a new fit."""
         self._check_parameters()
         table = check_table(self, X, self._family(), reset=True)
-        if is_mapped(table):
-            self._check_mapped(table)
+        if self._not_in_order():
+            check_room(table, type(self).__name__)
         return table
 
-    def _check_mapped(self, table: Any) -> None:
-        """Refuse a table in a mapped file for which there is no room in memory."""
-        check_room(table, type(self).__name__)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.classifier_tags.poor_score = False
-        return tags
+    def _not_in_order(self) -> str:
+        """Say what asks for rows or columns in another order than the table's, if anything does."""
+        return f"{type(self).__name__} takes them in any order"
 
 
 class GradesAndPairsMixin:
@@ -184,11 +173,14 @@ class LinearRanker(SupervisedRanker):
         return self._scores(check_table(self, X, self.weak_rankers_, reset=False))
 
     def _scores(self, table: Any) -> NDArray[Any]:
-        """Score the rows of a checked table."""
+        """Score the rows of a checked table: equal rows have equal scores, to the last bit."""
+        cut, n_jobs = float(self.intercept_[0]), getattr(self, "n_jobs", None)
         if hasattr(self, "coef_"):
-            n_jobs = getattr(self, "n_jobs", None)
-            return linear_scores(table, self.coef_[0], float(self.intercept_[0]), n_jobs)
-        return np.asarray(self.weak_rankers_.scores(table, self.weights_) + self.intercept_[0])
+            return linear_scores(table, self.coef_[0], cut, n_jobs)
+        if isinstance(self.weak_rankers_, Features):
+            coef, offset = self.weak_rankers_.linear(self.weights_)
+            return linear_scores(table, coef, cut + offset, n_jobs)
+        return np.asarray(self.weak_rankers_.scores(table, self.weights_) + cut)
 
     def _summands(self) -> list[Summand]:
         family = self.weak_rankers_
@@ -240,8 +232,7 @@ class LinearRanker(SupervisedRanker):
         for name in STALE:
             if name not in attributes:
                 self.__dict__.pop(name, None)
-        for name, value in attributes.items():
-            setattr(self, name, value)
+        self.__dict__.update(attributes)
         self.n_iter_ = solution.n_iter
         self.objective_path_ = np.array(solution.path)
         self.converged_ = solution.converged
@@ -264,7 +255,6 @@ class SpoolingRanker(LinearRanker):
     """``fit_blocks`` for a linear ranker that reads its table some rows at a time, in order."""
 
     def _not_in_order(self) -> str:
-        """Say which parameter asks for rows or columns in another order, if one does."""
         return ""
 
     @with_callbacks
@@ -313,8 +303,7 @@ class SpoolingRanker(LinearRanker):
 
     def _fit_surveyed(self, blocks: Blocks, seen: Survey, classes: NDArray[Any] | None) -> Self:
         """Learn from blocks that were looked at; without classes their labels are grades."""
-        check_on_this_machine(blocks)
-        check_memory(seen)
+        check_spooled(blocks, seen)
         shape, dtype = (seen.n_rows, seen.low.size), spool_type(seen.low, seen.high, seen.dtype)
         positive = None if classes is None else classes[1]
         with spooled(blocks, seen.starts, shape, dtype, positive) as rows:
@@ -324,11 +313,6 @@ class SpoolingRanker(LinearRanker):
             else:
                 truth = Truth.of_labels(rows.y, classes=classes, **given)
             return self._fit(rows.X, truth, {}, scratch=blocks.scratch)
-
-    def _check_mapped(self, table: Any) -> None:
-        """Refuse a mapped table that is read in another order and has no room in memory."""
-        if self._not_in_order():
-            super()._check_mapped(table)
 
 
 def check_table(estimator: BaseEstimator, X: Any, family: WeakRankers, *, reset: bool) -> Any:
@@ -359,8 +343,8 @@ def _given(X: Any, y: Any, **metadata: Any) -> dict[str, Any]:
     return {"X": X, "y": y, "metadata": present or None}
 
 
-def check_on_this_machine(blocks: Blocks) -> None:
-    """Refuse blocks on a cluster, where only sums over rows are taken."""
+def check_spooled(blocks: Blocks, seen: Survey) -> None:
+    """Raise where rows are on a cluster, or the numbers kept per row do not fit into memory."""
     if blocks.is_remote:
         raise ValueError(
             "this fit compares the rows with each other, which a cluster does not do: write the "
@@ -368,15 +352,11 @@ def check_on_this_machine(blocks: Blocks) -> None:
             "take PNormPush or IRPush with the exponential loss in one list, RankBoost or "
             "TreeRanker."
         )
-
-
-def check_memory(seen: Survey) -> None:
-    """Raise where the numbers that are kept per row do not fit into memory."""
     per_row, free = BYTES_PER_ROW[seen.has_groups], available_memory()
-    if free is None or seen.n_rows * per_row <= free:
-        return
-    raise ValueError(
-        f"the scores of {seen.n_rows:,} rows need some {seen.n_rows * per_row / 1e9:.3g} GB of "
-        f"memory, but {free / 1e9:.3g} are free; fit on a sample of at most {free // per_row:,} "
-        "rows, or use PNormPush with loss='exponential' and without lists, which keeps no scores."
-    )
+    if free is not None and seen.n_rows * per_row > free:
+        raise ValueError(
+            f"the scores of {seen.n_rows:,} rows need some {seen.n_rows * per_row / 1e9:.3g} GB of "
+            f"memory, but {free / 1e9:.3g} are free; fit on a sample of at most "
+            f"{free // per_row:,} rows, or use PNormPush with loss='exponential' and without "
+            "lists, which keeps no scores."
+        )

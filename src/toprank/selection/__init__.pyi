@@ -6,8 +6,6 @@ from .engines import EngineRanker as EngineRanker
 from .engines import ForestRanker as ForestRanker
 from .engines import LogisticRanker as LogisticRanker
 from .judging import Hits as Hits
-from .judging import Interval as Interval
 from .judging import LabelledRows as LabelledRows
-from .judging import Promise as Promise
 from .judging import RankerComparison as RankerComparison
 from .top_ranker import TopRanker as TopRanker

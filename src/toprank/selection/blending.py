@@ -21,7 +21,6 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from toprank.kernels.threads import joblib_threads
-from toprank.models.formula import Formula, Summand
 from toprank.rankers.base import BaseRanker
 from toprank.selection.candidates import Candidate
 from toprank.selection.judging import Fold, LabelledRows, ListOrder, RankerComparison
@@ -29,6 +28,7 @@ from toprank.solvers.cuts import matching_intercept
 
 if TYPE_CHECKING:
     from toprank.blocks import Blocks
+    from toprank.models.formula import Formula, Summand
 
 Floats = NDArray[np.float64]
 Choose = Callable[[Floats, LabelledRows], Floats]
@@ -322,7 +322,7 @@ def quality(scores: Floats, data: LabelledRows, allowed: Floats) -> float:
     so that equals stay equal whichever way sums are rounded.
     """
     ranked = ListOrder(scores, data)
-    totals = ranked.totals
+    totals = ranked.ties.total(ranked.ties.weight)
     found = [ranked.precision(np.clip(allowed * by, 0.0, totals)) for by in BUDGETS]
     return round(ranked.average_precision() + OF_BUDGET * float(np.mean(found)), 9)
 

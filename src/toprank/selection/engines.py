@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 from abc import abstractmethod
@@ -13,17 +14,20 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from toprank.inputs import check_choice, check_number
-from toprank.labels import binary_labels
-from toprank.models.formula import Summand
+from toprank.inputs import check_choice, check_number, is_mapped
+from toprank.kernels.memory import ScratchFile, check_room
 from toprank.rankers.base import BaseRanker
 from toprank.rankers.supervised import SpoolingRanker
 from toprank.rankers.tree import TreeRanker
-from toprank.spool import check_room, scaled_copy
 from toprank.trees.foreign import as_float32_thresholds, exact_step
+from toprank.truth import binary_labels
 from toprank.weak_rankers.features import StandardFeatures
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator
+
+    from toprank.models.formula import Summand
     from toprank.truth import Truth
 
 # Module, class, and settings that only silence it, fix its seed and its threads.
@@ -88,13 +92,11 @@ class LogisticRanker(SpoolingRanker):
         if not isinstance(table, np.ndarray):  # a sparse table stays sparse, so it is not scaled
             family.low_, family.span_ = np.zeros_like(family.low_), np.ones_like(family.span_)
         model = LogisticRegression(C=self.C, max_iter=self.max_iter)
-        with scaled_copy(table, family.low_, family.span_, scratch) as scaled:
+        with _scaled_copy(table, family.low_, family.span_, scratch) as scaled:
             model.fit(scaled, truth.positives, sample_weight=truth.weights)
         weights, cut = model.coef_[0].astype(np.float64), float(model.intercept_[0])
-        for name, value in self._attributes(
-            family, weights, cut, truth.classes, np.dtype(np.float64)
-        ).items():
-            setattr(self, name, value)
+        dtype = np.dtype(np.float64)
+        self.__dict__.update(self._attributes(family, weights, cut, truth.classes, dtype))
         self.n_iter_ = int(model.n_iter_[0])
         return self
 
@@ -110,6 +112,31 @@ class LogisticRanker(SpoolingRanker):
 def installed_engines() -> list[str]:
     """Names of those that can be imported here."""
     return [name for name, (module, *_) in ENGINES.items() if importlib.util.find_spec(module)]
+
+
+# Rows that are copied at a time.
+_CHUNK = 1 << 14
+
+
+@contextlib.contextmanager
+def _scaled_copy(
+    X: Any,
+    low: NDArray[np.float64],
+    span: NDArray[np.float64],
+    scratch: str | os.PathLike[str] | None,
+) -> Iterator[Any]:
+    """(X - low) / span, of a mapped table in a file in the folder ``scratch``; sparse ones stay."""
+    if not is_mapped(X):
+        if isinstance(X, np.ndarray):
+            X = X - low
+            X /= span
+        yield X
+        return
+    with contextlib.closing(ScratchFile(scratch, X.nbytes)) as file:
+        for start in range(0, len(X), _CHUNK):
+            rows = (X[start : start + _CHUNK] - low) / span
+            file.write(np.ascontiguousarray(rows, X.dtype), start * X[:1].nbytes)
+        yield file.mapped(X.shape, X.dtype)
 
 
 class ForeignTrees(BaseRanker):
@@ -155,11 +182,6 @@ class ForeignTrees(BaseRanker):
         check_is_fitted(self, "ranker_")
         table = validate_data(self, X, reset=False, dtype=np.float32, order="C")
         return np.asarray(self.ranker_.decision_function(table))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
 
 
 def for_float32(trees: Any) -> Any:

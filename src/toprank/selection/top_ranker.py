@@ -16,9 +16,17 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from toprank.inputs import as_frame, as_lists, as_weights, check_budget, check_choice, check_number
-from toprank.labels import binary_labels, check_length
-from toprank.models.formula import Formula
+from toprank.inputs import (
+    as_frame,
+    as_lists,
+    as_weights,
+    check_budget,
+    check_choice,
+    check_length,
+    check_number,
+)
+from toprank.kernels.memory import check_room
+from toprank.models.formula import formula_of
 from toprank.rankers.base import BaseRanker, keep_columns
 from toprank.selection.blending import (
     Blend,
@@ -29,21 +37,18 @@ from toprank.selection.blending import (
     unseen_scores,
 )
 from toprank.selection.candidates import DEFAULT, LINEAR, RANKERS, Candidate, family
-from toprank.selection.judging import (
-    Interval,
-    LabelledRows,
-    Promise,
-    RankerComparison,
-)
+from toprank.selection.judging import LabelledRows, RankerComparison
 from toprank.selection.sampling import MemberBlocks, named_columns, sample_rows
 from toprank.shortlists.calibration import Calibration
-from toprank.spool import check_room
+from toprank.shortlists.promise import Interval, Promise
 from toprank.tables import Table, as_table
 from toprank.tables.encoder import learned_encoding, needs_encoding
 from toprank.tables.encoding import Encoding
+from toprank.truth import binary_labels
 
 if TYPE_CHECKING:
     from toprank.blocks import Blocks
+    from toprank.models.formula import Formula
     from toprank.selection.blending import Journal, Watch
 
 Floats = NDArray[np.float64]
@@ -170,6 +175,19 @@ class TopRanker(BaseRanker):
     n_jobs: int | None = None
     random_state: int = 0
 
+    def _begin(self) -> None:
+        """Check the parameters and drop all fitted attributes, since the fit may fail."""
+        self._check_parameters()
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+        self.encoder_: Encoding | None = None
+        self.sampled_rows_: int | None = None
+        self.learned_rows_: int | None = None
+        self.comparison_: RankerComparison | None = None
+        self.hits_: Interval | None = None
+        self.precision_: Interval | None = None
+        self.promise_: Promise | None = None
+
     def fit(
         self,
         X: Any,
@@ -205,7 +223,6 @@ class TopRanker(BaseRanker):
         started = time.monotonic()
         self._begin()
         data = self._labelled(X, y, sample_weight, groups)
-        self.sampled_rows_: int | None = None
         return self._fit_rows(data, data.size, started, **choosing)
 
     def fit_blocks(self, blocks: Blocks) -> Self:
@@ -253,7 +270,7 @@ class TopRanker(BaseRanker):
         table = named_columns(taken.X, names) if lacking.any() else taken.X
         data = self._labelled(table, taken.y, taken.weights, None)
         keep_columns(self, len(names), blocks.feature_names)
-        stream, self.sampled_rows_ = None, None
+        stream = None
         if not taken.is_whole:
             self.sampled_rows_ = int(taken.y.size)
             members = MemberBlocks(blocks, self.classes_[1], self.encoder_, names)
@@ -288,25 +305,20 @@ class TopRanker(BaseRanker):
             raise ValueError(next(iter(cross.problems.values())))
         choices = self._choices(cross, own)
         names = [name for name in choices if name not in self.compared]
-        self.comparison_: RankerComparison | None = RankerComparison(
+        self.comparison_ = RankerComparison(
             rows=cross.data,
             scores={n: unseen_scores(cross, c) for n, c in choices.items()},
             budget=self.budget,
             list_size=self._size,
             n_folds=len(cross.parts()),
         )
-        self.best_candidate_ = self._preferred(self.comparison_, names)
-        weights = choices[self.best_candidate_](cross.scores, cross.data)
-        self._store_choice(cross, weights)
+        # the choice by its name in comparison_, where a single best has no name of its own
+        self._judged_as = self._preferred(self.comparison_, names)
+        weights = choices[self._judged_as](cross.scores, cross.data)
+        self._store_choice(self.comparison_, cross, weights)
         if journal is None:
             self._fit_choice(cross, weights, data, started, stream)
         return self
-
-    def _begin(self) -> None:
-        """Check the parameters and drop all fitted attributes, since the fit may fail."""
-        self._check_parameters()
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
 
     def _labelled(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike | None
@@ -328,7 +340,6 @@ class TopRanker(BaseRanker):
             lists = None if lists is None else lists[numbers]
             if positives.all() or not positives.any():
                 raise ValueError("y has one class only in the rows of weight above 0.")
-        self.encoder_: Encoding | None = None
         if isinstance(checked, np.ndarray) and np.isnan(checked).any():
             checked = self._with_names(checked)
         if isinstance(checked, Table):
@@ -430,7 +441,6 @@ class TopRanker(BaseRanker):
         pool = data.sample(_JUDGED * self.max_rows, self.random_state)
         repeats = min(_MOST_REPEATS, math.ceil(_ROWS_OF_REPEATS / pool.n_rows))
         folds = pool.folds(self.n_folds, repeats, self.random_state)
-        self.learned_rows_: int | None = None
         if not folds:
             return None
         if pool.n_rows > self.max_rows:
@@ -474,17 +484,21 @@ class TopRanker(BaseRanker):
             return next((n for n in RANKERS if shares.get(n, -1.0) >= floor), self._name_of_choice)
         return self._name_of_choice
 
-    def _store_choice(self, cross: CrossFit, weights: Floats) -> None:
+    def _store_choice(self, found: RankerComparison, cross: CrossFit, weights: Floats) -> None:
         """Store what was chosen and the hits to expect of it."""
+        self.best_candidate_ = BLEND
+        if self._judged_as != BLEND:
+            self.best_candidate_ = cross.members[int(np.argmax(weights))].candidate.name
         self.weights_ = {
             member.candidate.label: float(weight)
             for member, weight in zip(cross.members, weights, strict=True)
             if weight > 0
         }
         self.cv_results_ = cross.results(weights, cross.data.allowed(self.budget, self._size))
-        self._promise()
-        if self.best_candidate_ != BLEND:
-            self.best_candidate_ = cross.members[int(np.argmax(weights))].candidate.name
+        self.promise_ = found.promise(self._judged_as)
+        hits = found.hits[self._judged_as]
+        self.hits_ = hits.promise()
+        self.precision_ = Interval(*(each / hits.budget for each in self.hits_))
 
     def _fit_choice(
         self,
@@ -561,18 +575,6 @@ class TopRanker(BaseRanker):
             scores, positives, sample_weight=weights_of_rows, is_exact=False
         )
 
-    def _promise(self) -> None:
-        """Store the expected hits within the budget of one new list."""
-        self.hits_: Interval | None = None
-        self.precision_: Interval | None = None
-        self.promise_: Promise | None = None
-        self._judged_as = self.best_candidate_  # the name that it has in comparison_
-        if self.comparison_ is not None:
-            self.promise_ = self.comparison_.promise(self.best_candidate_)
-            found = self.comparison_.hits[self.best_candidate_]
-            self.hits_ = found.promise()
-            self.precision_ = Interval(*(each / found.budget for each in self.hits_))
-
     def _seconds_left(self, started: float) -> float:
         limit = math.inf if self.time_limit is None else float(self.time_limit)
         return limit - (time.monotonic() - started)
@@ -580,8 +582,6 @@ class TopRanker(BaseRanker):
     def _keep_simplest(self, data: LabelledRows, first: Candidate) -> None:
         """Fit the first candidate where there are too few rows to choose."""
         self.best_candidate_, self.weights_ = first.name, {first.label: 1.0}
-        self.comparison_ = None
-        self._promise()
         self.cv_results_ = {}
         self.best_estimator_ = clone(first.estimator)
         self.best_estimator_.fit(data.X, data.positives, **data.metadata())
@@ -589,7 +589,7 @@ class TopRanker(BaseRanker):
 
     def _model_formula(self) -> Formula:
         check_is_fitted(self, "best_estimator_")
-        found = self.best_estimator_._model_formula()
+        found = formula_of(self.best_estimator_)
         if self.encoder_ is not None:
             return found.of_cells(self.encoder_)
         names = getattr(self, "feature_names_in_", _numbered(self.n_features_in_))
@@ -669,8 +669,6 @@ class TopRanker(BaseRanker):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.classifier_tags.poor_score = False
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags

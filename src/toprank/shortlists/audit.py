@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toprank.inputs import as_scores, check_number, rounded_up, rows_within_budget
-from toprank.labels import as_positives
+from toprank.truth import as_positives
 
 Floats = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toprank.inputs import as_scores, as_weights, check_number
-from toprank.labels import as_positives
+from toprank.truth import as_positives
 
 Floats = NDArray[np.float64]
 

@@ -1,4 +1,7 @@
-"""The hits to expect of a new list, for a shortlist of any length; SciPy is not loaded for them."""
+"""The hits to expect of a new list, for a shortlist of any length.
+
+Scipy is not imported: that takes as long as ranking a table does.
+"""
 
 from __future__ import annotations
 
@@ -51,10 +54,7 @@ def promised_hits(share: float, *, judged: float, budget: float, variance: float
 
 
 def _beta_quantiles(a: float, b: float, levels: list[float]) -> NDArray[np.float64]:
-    """Quantiles of a beta distribution to 1e-5, by the trapezoidal rule for t = log(x / (1 − x)).
-
-    Importing scipy takes as long as ranking a table does.
-    """
+    """Quantiles of a beta distribution to 1e-5, by the trapezoidal rule on the logit scale."""
     scale = math.sqrt(1.0 / a + 1.0 / b)
     reach = math.asinh(60.0 * (1.0 + 1.0 / min(a, b)) / scale)  # beyond, e^-60 is left
     u = np.linspace(-reach, reach, 8001)

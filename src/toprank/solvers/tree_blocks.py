@@ -27,13 +27,12 @@ from toprank.kernels.memory import available_memory
 from toprank.kernels.threads import Threads
 from toprank.kernels.tree_terms import weight_scale, whole_weights
 from toprank.solvers.cuts import matching_intercept_on_blocks
-from toprank.solvers.tree_boosting import GrowingRows
-from toprank.solvers.tree_table import TreeTable
+from toprank.solvers.tree_table import GrowingRows, TreeTable
 
 if TYPE_CHECKING:
     from toprank.blocks import Blocks
     from toprank.kernels.tree_terms import Terms
-    from toprank.solvers.tree_boosting import BinnedColumns, Split, TreeDraws
+    from toprank.solvers.tree_table import BinnedColumns, Split, TreeDraws
     from toprank.trees import Bins
 
 Floats = NDArray[np.float64]
@@ -48,10 +47,8 @@ SCORE_BYTES = 8
 
 def binned_rows(block: Block, bins: Bins, positive: Any) -> Block:
     """Codes of the rows that count, one byte per cell, which are positives, and their weights."""
-    X, positives, weights = block.X, block.y == positive, block.weights
-    if weights is not None:
-        kept = weights > 0
-        X, positives, weights = X[kept], positives[kept], weights[kept].astype(np.float64)
+    X, positives = block.counted(block.X), block.counted(block.y) == positive
+    weights = None if block.weights is None else block.counted(block.weights).astype(np.float64)
     return Block(bins.by_row(X, Threads()), positives, weights, block.number)
 
 

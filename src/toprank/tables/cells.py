@@ -101,22 +101,12 @@ def _floats_of_array(cells: NDArray[Any]) -> NDArray[np.float64]:
 def _floats_of_series(series: Any) -> NDArray[np.float64]:
     import polars as pl  # noqa: PLC0415
 
-    kind, unit = series.dtype, 1.0
-    if kind == pl.Date:
-        series = series.cast(pl.Int64)
-    elif kind == pl.Time:
-        series, unit = series.cast(pl.Int64), 1e3 * _HOUR  # nanoseconds
-    elif kind in (pl.Datetime, pl.Duration):
-        # in UTC, as texts with an offset: the same moment is the same number in every format
-        unit = _DAY if kind == pl.Datetime else _HOUR
-        scale = kind.time_unit
-        series = series.cast(pl.Int64)
-        if scale == "ns":
-            series = series // 1000
-        elif scale == "ms":
-            unit /= 1000
-    floats = series.cast(pl.Float64).to_numpy()
-    return np.asarray(floats if unit == 1.0 else floats / unit, dtype=np.float64)
+    kind = series.dtype
+    if kind == pl.Time:  # nanoseconds
+        return np.asarray(series.cast(pl.Int64).cast(pl.Float64).to_numpy() / (1e3 * _HOUR))
+    if kind.is_temporal():  # in UTC, as texts with an offset: one moment is one number everywhere
+        return _floats_of_array(series.to_numpy())
+    return np.asarray(series.cast(pl.Float64).to_numpy())
 
 
 def plain_numbers(cells: Any) -> NDArray[np.float64] | None:
@@ -212,18 +202,14 @@ def _distinct_of_series(series: Any) -> tuple[list[str], NDArray[np.intp]]:
 
 def _distinct_of_array(cells: NDArray[Any]) -> tuple[list[str], NDArray[np.intp]]:
     places: dict[Any, int] = {}
+    texts: dict[str, int] = {}  # of values such as 1 and "1" it is the same
     codes = np.empty(cells.size, dtype=np.intp)
     for row, value in enumerate(cells.tolist()):
-        codes[row] = -1 if is_no_value(value) else places.setdefault(value, len(places))
-    texts = list(map(text_of, places))
-    if len(set(texts)) < len(texts):  # values such as 1 and "1"
-        first = {text: at for at, text in reversed(list(enumerate(texts)))}
-        order = list(dict.fromkeys(texts))
-        again = {text: at for at, text in enumerate(order)}
-        moved = np.array([again[texts[first[text]]] for text in texts], dtype=np.intp)
-        codes = np.where(codes < 0, -1, moved[codes])
-        texts = order
-    return texts, codes
+        place = -1 if is_no_value(value) else places.get(value)
+        if place is None:
+            place = places[value] = texts.setdefault(text_of(value), len(texts))
+        codes[row] = place
+    return list(texts), codes
 
 
 def as_series(cells: Any, name: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from toprank.inputs import as_weights
 from toprank.tables.cells import type_of_cells
-from toprank.tables.columns import Column
 from toprank.tables.encoding import (
     DATE_PARTS,
     MOST_CATEGORIES,
@@ -24,6 +23,9 @@ from toprank.tables.encoding import (
 )
 from toprank.tables.notation import ColumnSchema
 from toprank.tables.table import Table, as_table
+
+if TYPE_CHECKING:
+    from toprank.tables.columns import Column
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -129,13 +131,14 @@ def needs_encoding(table: Table) -> bool:
     return False
 
 
-def learned_encoding(table: Table, weights: NDArray[np.float64] | None = None) -> Any:
+def learned_encoding(table: Table, weights: NDArray[np.float64] | None = None) -> Encoding:
     """How a table becomes numbers: as its columns ask, or as the sparse rows that it holds."""
     from toprank.tables.sparse import SparseEncoding, SparseTable  # noqa: PLC0415 (most are dense)
 
     if isinstance(table, SparseTable):
         return SparseEncoding(table.numbers)
-    return TableEncoder().fit(table, sample_weight=weights).encoding_
+    encoder: TableEncoder = TableEncoder().fit(table, sample_weight=weights)
+    return encoder.encoding_
 
 
 def median(values: NDArray[np.float64], weights: NDArray[np.float64] | None = None) -> float:

@@ -49,7 +49,12 @@ class Operations(Protocol[Result]):
         """1 where the column has no value, else 0."""
 
     def look_up(
-        self, column: str, words: Sequence[str], numbers: Sequence[float], other: float, missing: Any
+        self,
+        column: str,
+        words: Sequence[str],
+        numbers: Sequence[float],
+        other: float,
+        missing: float | None,
     ) -> Result:
         """The number of each word; ``other`` for other words, ``missing`` (None: none) without."""
 
@@ -158,7 +163,12 @@ class _OfTable:
         return self.table.column(column).is_missing.astype(np.float64)
 
     def look_up(
-        self, column: str, words: Sequence[str], numbers: Sequence[float], other: float, missing: Any
+        self,
+        column: str,
+        words: Sequence[str],
+        numbers: Sequence[float],
+        other: float,
+        missing: float | None,
     ) -> Floats:
         found = self.table.column(column)
         by_code = np.full(len(found.words) + 1, other)

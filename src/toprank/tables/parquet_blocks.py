@@ -15,8 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from toprank.blocks import Block, Blocks, Stopped, add_up
-from toprank.kernels.memory import available_memory
-from toprank.spool import ScratchFile, check_scratch
+from toprank.kernels.memory import ScratchFile, StoredArray, available_memory, check_scratch
 from toprank.tables.cells import type_of_cells
 from toprank.tables.columns import as_row_weights, read_cells
 from toprank.tables.notation import ColumnSchema
@@ -33,76 +32,12 @@ if TYPE_CHECKING:
 
 
 class _Kept(NamedTuple):
-    """Where a block lies in the file, and the shapes and types of its arrays."""
+    """A block whose arrays are in a file."""
 
-    offset: int
-    n_bytes: int
-    arrays: list[tuple[tuple[int, ...], np.dtype[Any]]]
+    X: StoredArray
+    y: StoredArray
+    weights: StoredArray | None
     number: int
-
-
-def _arrays(block: Block) -> list[NDArray[Any]]:
-    """The arrays of a block, the widest first, so that one after the other all are aligned."""
-    given = [] if block.weights is None else [block.weights]
-    return [*given, block.X, block.y]
-
-
-class BlockStore:
-    """Blocks that threads put in and take out: in memory where they fit, else in a scratch file.
-
-    In memory they take at most half of what is free. A ``folder`` that is named is used always.
-    """
-
-    def __init__(self, folder: str | os.PathLike[str] | None, n_rows: int) -> None:
-        self._folder, self._n_rows = folder, n_rows
-        self._lock = Lock()
-        self._file: ScratchFile | None = None
-        self._end = 0
-        self._is_begun = self.is_closed = False
-
-    def put(self, block: Block, n_rows: int) -> _Kept | Block:
-        """Keep a block that was made of ``n_rows`` rows; by the first one the size is foreseen.
-
-        A block of which nothing is left, as where all weights are 0, tells nothing.
-        """
-        with self._lock:
-            if not self._is_begun and len(block.y):
-                needed = -(-sum(each.nbytes for each in _arrays(block)) * self._n_rows // n_rows)
-                free = available_memory()
-                if self._folder is not None or free is None or 2 * needed > free:
-                    self._file = ScratchFile(self._folder, needed)
-                self._is_begun = True
-        if self._file is None:
-            return block
-        arrays = [np.ascontiguousarray(array) for array in _arrays(block)]
-        with self._lock:
-            offset = place = self._end
-            self._end += sum(array.nbytes for array in arrays)
-        for array in arrays:
-            self._file.write(array, place)
-            place += array.nbytes
-        known = [(array.shape, array.dtype) for array in arrays]
-        return _Kept(offset, place - offset, known, block.number)
-
-    def get(self, kept: _Kept | Block) -> Block:
-        """Give a block back."""
-        if isinstance(kept, Block):
-            return kept
-        assert self._file is not None  # noqa: S101  (for the type checker)
-        buffer = self._file.read(kept.n_bytes, kept.offset)
-        arrays: list[NDArray[Any]] = []
-        for shape, dtype in kept.arrays:
-            size = int(np.prod(shape)) * dtype.itemsize
-            arrays.append(buffer[:size].view(dtype).reshape(shape))
-            buffer = buffer[size:]
-        *weights, X, y = arrays
-        return Block(X, y, weights[0] if weights else None, kept.number)
-
-    def close(self) -> None:
-        """Free the space on disk."""
-        self.is_closed = True
-        if self._file is not None:
-            self._file.close()
 
 
 class SpillingBlocks(Blocks):
@@ -116,33 +51,67 @@ class SpillingBlocks(Blocks):
         self.watch: Callable[[int, int], None] | None = None
 
     def kept(self, work: Callable[..., Block], *arguments: Any) -> KeptBlocks:
-        store = BlockStore(self.scratch, self.n_rows)
+        found = KeptBlocks(self)
         try:
-            made = self.total(lambda block: [store.put(work(block, *arguments), len(block.y))])
-            return KeptBlocks(self, store, made)
+            found._blocks = self.total(  # noqa: SLF001
+                lambda block: [found.put(work(block, *arguments), len(block.y))]
+            )
         except BaseException:
-            store.close()
+            found.close()
             raise
+        return found
 
 
 class KeptBlocks(SpillingBlocks):
-    """Blocks in a store, worked on in threads and added up in order."""
+    """Blocks that threads put in and take out: in memory where they fit, else in a scratch file.
 
-    def __init__(
-        self, source: SpillingBlocks, store: BlockStore, kept: list[_Kept | Block]
-    ) -> None:
+    In memory they take at most half of what is free. A ``scratch`` folder that is named is used
+    always.
+    """
+
+    def __init__(self, source: SpillingBlocks) -> None:
         super().__init__(source.n_rows, source.n_jobs, source.scratch)
         self.feature_names, self.watch = source.feature_names, source.watch
-        self._store, self._blocks = store, kept
+        self._lock = Lock()
+        self._file: ScratchFile | None = None
+        self._is_begun = self._is_closed = False
+        self._blocks: list[_Kept | Block] = []
+
+    def put(self, block: Block, n_rows: int) -> _Kept | Block:
+        """Store a block that was made of ``n_rows`` rows; by the first one the size is foreseen.
+
+        A block of which nothing is left, as where all weights are 0, tells nothing.
+        """
+        X, y, weights, number, _ = block
+        with self._lock:
+            if not self._is_begun and len(y):
+                size = X.nbytes + y.nbytes + (0 if weights is None else weights.nbytes)
+                needed, free = -(-size * self.n_rows // n_rows), available_memory()
+                if self.scratch is not None or free is None or 2 * needed > free:
+                    self._file = ScratchFile(self.scratch, needed)
+                self._is_begun = True
+        if self._file is None:
+            return block
+        add = self._file.add
+        return _Kept(add(X), add(y), None if weights is None else add(weights), number)
+
+    def get(self, kept: _Kept | Block) -> Block:
+        """Give a block back."""
+        if isinstance(kept, Block):
+            return kept
+        assert self._file is not None  # noqa: S101  (for the type checker)
+        get = self._file.get
+        weights = None if kept.weights is None else get(kept.weights)
+        return Block(get(kept.X), get(kept.y), weights, kept.number)
 
     def total(self, work: Callable[..., Total], *arguments: Any) -> Total:
-        if self._store.is_closed:
+        if self._is_closed:
             raise ValueError("these blocks are closed and their data are deleted; create new ones.")
 
         def of_block(kept: _Kept | Block, stop: Event) -> Total:
             if stop.is_set():
                 raise Stopped
-            return work(self._store.get(kept), *arguments)
+            return work(self.get(kept), *arguments)
 
         def seen(kept: _Kept | Block) -> None:
             if self.watch is not None:
@@ -151,8 +120,10 @@ class KeptBlocks(SpillingBlocks):
         return add_up(of_block, self._blocks, self.n_jobs, seen)
 
     def close(self) -> None:
+        self._is_closed = True
         self._blocks = []
-        self._store.close()
+        if self._file is not None:
+            self._file.close()
 
 
 class StreamBlocks(SpillingBlocks):
@@ -258,7 +229,9 @@ class ParquetBlocks(StreamBlocks):
         if not names:
             raise ValueError(f"{stream.name} has no column of numbers besides {listing(given)}.")
         self._target, self._weight, self._group = target, weight, group
-        self._dtype = _common_type([stream.types[name] for name in names])
+        types = {stream.types[name] for name in names}
+        is_narrow = pl.Float32 in types and types <= _NARROW
+        self._type = pl.Float32 if is_narrow else pl.Float64
         super().__init__(stream, [*names, *given], self._block, names, scratch)
 
     def _block(self, batch: RowBatch) -> Block:
@@ -270,8 +243,14 @@ class ParquetBlocks(StreamBlocks):
             groups = _known(cells[self._group], f"the group of {self._stream.name}", remedy)
         remedy = "use toprank fit, which leaves them out"
         labels = _known(cells[self._target], f"the target of {self._stream.name}", remedy)
-        numbers = _numbers([cells[name] for name in self.feature_names or []], self._dtype)
-        return Block(numbers, labels, weights, batch.number, groups)
+        columns = pl.DataFrame([cells[name] for name in self.feature_names or []])
+        # column by column in memory, as Parquet has them and as passes want them
+        X = columns.cast(self._type).to_numpy(order="fortran", writable=True)
+        return Block(X, labels, weights, batch.number, groups)
+
+
+# Types whose numbers a float32 holds.
+_NARROW = {pl.Float32, pl.Boolean, pl.Int8, pl.UInt8, pl.Int16, pl.UInt16}
 
 
 def _is_number(kind: pl.DataType) -> bool:
@@ -298,25 +277,6 @@ def _check_features(stream: ParquetStream, names: list[str], given: list[str]) -
                 f"the column {name!r} of {stream.name} holds {kind}, where blocks hold numbers; "
                 "leave it out of features, or encode it first (toprank fit does)."
             )
-
-
-def _common_type(kinds: list[pl.DataType]) -> Any:
-    """The type that the columns would have in one array: float32 only where nothing is lost."""
-    plain = [
-        np.dtype(np.float64) if kind.is_decimal() else pl.Series(dtype=kind).to_numpy().dtype
-        for kind in kinds
-    ]
-    common = np.result_type(*plain)
-    return common if common == np.float32 else np.dtype(np.float64)
-
-
-def _numbers(columns: list[pl.Series], dtype: Any) -> NDArray[Any]:
-    """One array, column by column in memory, as Parquet has them and as passes want them."""
-    out = np.empty((len(columns), len(columns[0])), dtype=dtype)
-    kind = pl.Float32 if dtype == np.float32 else pl.Float64
-    for values, column in zip(out, columns, strict=True):
-        values[:] = column.cast(kind).to_numpy()
-    return out.T
 
 
 def _weights(column: pl.Series, name: str) -> NDArray[np.float64]:

@@ -191,8 +191,8 @@ class SparseEncoding(Encoding):
         return self.numbers
 
     @classmethod
-    def of_values(cls, values: Any, schema: Schema) -> SparseEncoding:
-        """The encoding of these features, which are all numbers, whatever the schema says."""
+    def of_values(cls, values: Any, schema: Schema) -> SparseEncoding:  # noqa: ARG003
+        """The encoding of the features of a file: all are numbers, whatever the schema says."""
         is_right = values.dtype.kind == "i" and values.ndim == 1 and values.size > 0
         if not is_right or values[0] < 0 or (np.diff(values) <= 0).any():
             raise ValueError("it has no features, or their numbers are not ascending.")

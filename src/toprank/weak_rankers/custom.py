@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.inputs import is_sparse
+from toprank.kernels.numpy_scores import linear_scores
 from toprank.weak_rankers.base import Design, WeakRankers
 from toprank.weak_rankers.features import FeatureDesign
 
@@ -58,6 +59,10 @@ class CustomWeakRankers(WeakRankers):
         """Evaluate the weak rankers on a table."""
         values = self._values(X)
         return FeatureDesign(values, np.zeros(values.shape[1]), np.ones(values.shape[1]), threads)
+
+    def scores(self, X: Any, weights: Floats) -> Floats:
+        """H·λ on a table, added up weak ranker by weak ranker."""
+        return linear_scores(self._values(X), weights, 0.0)
 
     def names(self, feature_names: NDArray[Any]) -> list[str]:
         """Name each weak ranker as the transformer or the function is named."""

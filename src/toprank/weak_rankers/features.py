@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from toprank.inputs import as_dense, is_sparse
 from toprank.kernels.jit import IS_COMPILED, compiled, side_by_side
+from toprank.kernels.numpy_scores import MANY_CELLS, linear_scores
 from toprank.kernels.threads import (
     CHUNK,
     Threads,
@@ -25,8 +26,8 @@ from toprank.weak_rankers.base import Design, WeakRankers
 MAX_DENSE = 512
 CHUNK_OF_COLUMNS = 1024
 # Columns of a table that compiled loops multiply faster than BLAS: from 8 on for its scores, from
-# 24 on for sums of its rows. It has as many cells that loading the loops pays.
-MOST_LOOPED, MANY_CELLS = 2048, 1 << 18
+# 24 on for sums of its rows. It has MANY_CELLS, so that loading the loops pays.
+MOST_LOOPED = 2048
 # Rows whose sums are added up in the table's own precision before they go to float64.
 PIECE = 1 << 10
 
@@ -59,14 +60,21 @@ class Features(WeakRankers):
         """Apply the fitted ranges to a table; values outside them leave [0, 1]."""
         return FeatureDesign(X, self.low_, self.span_, threads)
 
+    def scores(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """H·λ on a table, added up column by column."""
+        return linear_scores(X, *self.linear(weights))
+
     def names(self, feature_names: NDArray[Any]) -> list[str]:
         """Name each weak ranker after its feature."""
         return [str(name) for name in feature_names]
 
     def linear(self, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-        """Coefficients and offset in the units of the table: H·λ = X·coef + offset."""
+        """Coefficients and offset in the units of the table: H·λ = X·coef + offset.
+
+        The offset is added up in the order of the columns, so the same on every machine.
+        """
         coef = weights / self.span_
-        return coef, -float(self.low_ @ coef)
+        return coef, -float(np.cumsum(self.low_ * coef)[-1])
 
 
 def check_spans(

@@ -1,7 +1,7 @@
 """``toprank explain`` names what drives a model and a row."""
 
-from toprank.models.file import load
 from toprank.app.reading import read_table
+from toprank.models.file import load
 
 
 def test_explain_names_what_drives_the_model_and_a_row(invoke, words, deals):

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from toprank.models.file import file_hash, load
 from toprank.app.reading import read_table
+from toprank.models.file import file_hash, load
 
 
 def scores_by_key(deals):

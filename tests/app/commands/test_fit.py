@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from toprank.models.file import load
 from toprank.app.reading import read_table
 from toprank.app.writing import write_table
+from toprank.models.file import load
 from toprank.selection.candidates import DEFAULT, RANKERS
 
 
@@ -53,14 +53,14 @@ def test_fit_without_a_name_blends_and_says_what_to_expect(invoke, deals, tmp_pa
     assert "toprank: choosing a blend:" in done.stderr
     model, known = load(path), read_table(deals / "known.csv")
     scores = model.scores(known)
-    assert (scores > model.cutoff).sum() == 20
+    assert (scores > model.cut).sum() == 20
 
 
 def test_the_model_carries_the_cutoff_of_its_budget(invoke, words, deals, tmp_path):
     above = tmp_path / "above.csv"
     model = load(deals / "model.toprank")
     known = read_table(deals / "known.csv")
-    assert (model.scores(known) > model.cutoff).sum() == 20
+    assert (model.scores(known) > model.cut).sum() == 20
     options = ("--cutoff", "model", "-o", above, "--force")
     done = invoke("rank", deals / "model.toprank", deals / "known.csv", *options)
     assert words(done).startswith("20 of 300 rows")
@@ -68,12 +68,12 @@ def test_the_model_carries_the_cutoff_of_its_budget(invoke, words, deals, tmp_pa
     # on other rows: those above it, however many they are
     invoke("rank", deals / "model.toprank", deals / "new.csv", *options)
     scores = model.scores(read_table(deals / "new.csv"))
-    assert read_table(above).n_rows == (scores > model.cutoff).sum()
+    assert read_table(above).n_rows == (scores > model.cut).sum()
 
 
 def test_with_lists_the_cutoff_admits_as_many_rows_as_all_shortlists(deals, by_branch):
     model = load(by_branch)
-    assert (model.scores(read_table(deals / "known.csv")) > model.cutoff).sum() == 8 * 5
+    assert (model.scores(read_table(deals / "known.csv")) > model.cut).sum() == 8 * 5
 
 
 def test_in_the_cutoff_a_row_of_weight_two_counts_twice(invoke, deals, tmp_path):
@@ -83,7 +83,7 @@ def test_in_the_cutoff_a_row_of_weight_two_counts_twice(invoke, deals, tmp_path)
         *("--weight", "weight", "--budget", "20", "-o", path),
     )
     known, model = read_table(deals / "known.csv"), load(path)
-    above = model.scores(known) > model.cutoff
+    above = model.scores(known) > model.cut
     weights = known.column("weight").values
     assert 19 < weights[above].sum() <= 20
 

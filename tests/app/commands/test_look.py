@@ -51,7 +51,7 @@ def test_a_schema_that_is_edited_is_that_of_the_model(invoke, words, table, tmp_
     schema.write_text(text.replace('"rooms"\nkind = "number"', '"rooms"\nkind = "category"'))
     words(invoke(*call, "--budget", "20", "--schema", schema))
     found = load(model)
-    assert found.encoder.columns_ == [("price", "number"), ("rooms", "category")]
+    assert found.formula.encoding.columns == [("price", "number"), ("rooms", "category")]
     assert found.left_out["seen"] == "late"
     schema.write_text(text.replace("kind", "king", 1))
     done = invoke(*call, "--budget", "20", "--schema", schema)

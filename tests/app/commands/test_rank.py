@@ -9,8 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from toprank.app.cli import app
-from toprank.models.file import load, save
 from toprank.app.reading import read_table
+from toprank.models.file import load, save
+from toprank.models.terms import Weights
 
 
 def test_rank_keeps_all_columns_and_orders_the_rows(invoke, words, deals, tmp_path):
@@ -67,9 +68,9 @@ def test_a_row_without_a_finite_score_is_named_and_nothing_is_replaced(
 ):
     model, table, target = tmp_path / "m.toprank", tmp_path / "t.csv", tmp_path / "s.csv"
     known = load(deals / "model.toprank")
-    known.ranker.coef_ = known.ranker.coef_ * 1e6
-    known.ranker._stored.attributes["coef_"] = known.ranker.coef_
-    save(known, model)
+    (only,) = known.formula.summands
+    steep = replace(only, term=Weights(only.term.weights * 1e6))
+    save(replace(known, formula=replace(known.formula, summands=(steep,))), model)
     is_last = pl.int_range(100) >= 100 - n_rows
     age = pl.when(is_last).then(1e307).otherwise(pl.col("age"))
     pl.read_csv(deals / "new.csv").with_columns(age=age).write_csv(table)

@@ -12,7 +12,6 @@ from toprank.app.console import Console
 from toprank.app.options import (
     Jobs,
     ModelFile,
-    Printing,
     RuleOptions,
     Seed,
     Stream,
@@ -23,8 +22,8 @@ from toprank.app.options import (
 )
 
 if TYPE_CHECKING:
-    from toprank.models.model import Model
     from toprank.app.ranking import RankedRows
+    from toprank.models.model import Model
     from toprank.tables.table import Table
 
 
@@ -88,6 +87,11 @@ class ListOptions:
     reasons: int | None = option(
         "Add a column with this number of reasons for each row's place.", min=1
     )
+    cluster: str | None = option(
+        "Dask scheduler whose workers score the Parquet files of TABLE, which they see under the "
+        "same paths.",
+        metavar="ADDRESS",
+    )
     strict: bool = option(
         "Refuse a table that differs from the training rows.", "--strict", default=False
     )
@@ -135,17 +139,16 @@ def rank(
     text: TextOptions,
     seed: Seed = 0,
     jobs: Jobs = -1,
-    printing: Printing,
+    console: Console,
 ) -> None:
     """Rank a table, and write or print its best rows."""
     from datetime import UTC, datetime
 
-    from toprank.models.file import load
     from toprank.app.ranking import rank_rows
     from toprank.app.reading import open_rows
-    from toprank.app.text_stream import open_ranked
+    from toprank.models.file import load
 
-    console = printing.console(to_stderr=destination.is_stdout)
+    console.to_stderr = destination.is_stdout
     if wanted.top is not None and wanted.cutoff is not None:
         raise ValueError("--top and --cutoff both say where to cut; give one of them.")
     if rules.are_given and wanted.cutoff is not None:
@@ -158,8 +161,10 @@ def rank(
     how = text.format(ranker.schema)
     needs_table = wanted.reasons or rules.are_given
     in_one_pass = ranker.roles.group is None and not needs_table
-    open_source = open_ranked if in_one_pass else open_rows
-    source: Any = open_source(table, stream, len(ranker.formula.encoding.cells), how)
+    width = len(ranker.formula.encoding.cells)
+    source: Any = open_rows(
+        table, stream, width, how, in_one_pass=in_one_pass, cluster=wanted.cluster
+    )
     if jobs > 0 and hasattr(source, "n_jobs"):
         source.n_jobs = jobs
     wanted.check_rows(source)
@@ -177,6 +182,8 @@ def rank(
             found = rank_rows(ranker, rows, wanted.top, border)
     if wanted.reasons is not None:
         found = with_reasons(ranker, source, found, wanted.reasons)
+    if wanted.cluster is not None:
+        source.close()
     print_list(console, ranker, destination, found, border)
 
 
@@ -240,9 +247,7 @@ def with_reasons(model: Model, source: Table, found: RankedRows, most: int) -> R
     return replace(found, columns=with_columns(found.columns, 2, {"reasons": texts}))
 
 
-def print_expected(
-    console: Console, model: Model, found: RankedRows, border: float | None
-) -> None:
+def print_expected(console: Console, model: Model, found: RankedRows, border: float | None) -> None:
     """Say how many hits to expect, and where the list ends."""
     expected = model.expected_hits(found.columns.height, found.n_rows, found.n_lists)
     if expected is not None:
