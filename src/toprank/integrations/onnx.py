@@ -80,7 +80,7 @@ def to_onnx(model: Any, initial_types: list[tuple[str, Any]] | None = None) -> o
     cells = formula.encoding.cells
     if formula.encoding.is_plain:
         return graph.scores(formula, graph.input("X", DOUBLE, len(cells)))
-    columns = _Columns(graph, formula.encoding)
+    columns = _Inputs(graph, formula.encoding)
     rows = graph.Concat(*(cell.write(columns) for cell in cells), axis=1)
     return graph.scores(formula, rows)
 
@@ -277,7 +277,7 @@ _TERMS: dict[Any, Any] = {
 }  # fmt: skip
 
 
-class _Columns:
+class _Inputs:
     """The operations of cells on the inputs of a graph, one for each column: (n_rows, 1)."""
 
     def __init__(self, graph: _Graph, encoding: Encoding) -> None:
