@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from toprank.models import scorer
 from toprank.models.formula import formula_of
 from toprank.tables import cell_texts
+from toprank.tables.notation import ColumnSchema
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -55,7 +56,8 @@ def to_python(model: Any, *, group: str | None = None) -> str:
     formula = formula_of(model)
     known = {
         "group": group,
-        "columns": [asdict(column) for column in formula.encoding.schema.columns.values()],
+        "defaults": asdict(ColumnSchema("", "")),
+        "columns": formula.encoding.schema.as_values(),
         "cells": [cell.write(_LISTS) for cell in formula.encoding.cells],
         "intercept": formula.intercept,
         "summands": [

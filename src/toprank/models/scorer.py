@@ -26,8 +26,8 @@ from toprank.tables.cell_texts import EPOCH, column_reader, read_words
 # The model ----------------------------------------------------------------------------------------
 
 MODEL: dict[str, Any] = json.loads('{"columns": [], "cells": [], "summands": []}')
-SCHEMA: Any = {each["name"]: SimpleNamespace(**each) for each in MODEL["columns"]}
-COLUMNS = {name: column_reader(how) for name, how in SCHEMA.items()}
+SCHEMA: Any = [SimpleNamespace(**{**MODEL["defaults"], **each}) for each in MODEL["columns"]]
+COLUMNS = {how.name: column_reader(how) for how in SCHEMA}
 
 
 def score(row: dict[str, Any]) -> float:
