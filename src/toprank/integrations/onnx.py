@@ -76,12 +76,12 @@ def to_onnx(model: Any, initial_types: list[tuple[str, Any]] | None = None) -> o
         return _of_pipeline(model, initial_types)
     if initial_types is not None:
         raise ValueError("initial_types describes the inputs of a pipeline; this is a ranker.")
-    formula, graph = formula_of(model), _Graph()
-    cells = formula.encoding.cells
-    if formula.encoding.is_plain:
-        return graph.scores(formula, graph.input("X", DOUBLE, len(cells)))
-    columns = _Inputs(graph, formula.encoding)
-    rows = graph.Concat(*(cell.write(columns) for cell in cells), axis=1)
+    formula = formula_of(model)
+    graph, encoding = _Graph(formula.encoding), formula.encoding
+    if encoding.is_plain:
+        return graph.scores(formula, graph.input("X", DOUBLE, len(encoding.cells)))
+    graph.columns = {name: graph.read(how) for name, how in encoding.schema.columns.items()}
+    rows = graph.Concat(*(cell.write(graph) for cell in encoding.cells), axis=1)
     return graph.scores(formula, rows)
 
 
@@ -92,7 +92,7 @@ def _of_pipeline(
     last = pipeline.steps[-1][1]
     if all(step in (None, "passthrough") for _, step in pipeline.steps[:-1]):
         return to_onnx(last)
-    formula, graph = formula_of(last), _Graph()
+    formula = formula_of(last)
     if not formula.encoding.is_plain:
         raise TypeError(
             f"{type(last).__name__} encodes columns of its own, which ONNX cannot put behind other "
@@ -113,10 +113,11 @@ def _of_pipeline(
     before.ir_version = IR
     before = compose.add_prefix(before, "preprocessing_", rename_inputs=False)
     output = before.graph.output[0]
-    kind, width = output.type.tensor_type.elem_type, len(formula.encoding.cells)
+    graph = _Graph(formula.encoding)
+    rows = graph.input("X", output.type.tensor_type.elem_type, len(formula.encoding.cells))
     merged: onnx.ModelProto = compose.merge_models(
         before,
-        graph.scores(formula, graph.input("X", kind, width)),
+        graph.scores(formula, rows),
         io_map=[(output.name, "X")],
         producer_name="toprank",
     )
@@ -145,12 +146,21 @@ def _impute(scope: Any, operator: Any, container: Any) -> None:
 
 
 class _Graph:
-    """Inputs, nodes and constants. Every operator is a method that names its result."""
+    """Inputs, nodes and constants; every operator of ONNX is a method that names its result.
 
-    def __init__(self) -> None:
+    It has the operations that cells are written with (:class:`toprank.tables.encoding.Operations`).
+    """
+
+    def __init__(self, encoding: Encoding) -> None:
         self.inputs: list[onnx.ValueInfoProto] = []
         self.nodes: list[onnx.NodeProto] = []
         self.constants: dict[tuple[str, tuple[int, ...], bytes], str] = {}
+        self.columns: dict[str, str] = {}
+        self.places = {
+            name: {word: place for place, word in enumerate(encoding.words(name))}
+            for name, kind in encoding.columns
+            if kind == "category"
+        }
 
     def __getattr__(self, operator: str) -> Callable[..., str]:
         """A node of this operator; numbers and arrays among its sources become constants."""
@@ -176,6 +186,54 @@ class _Graph:
             return name
         numbers = self.Cast(name, to=DOUBLE)
         return self.Where(self.IsInf(numbers), np.nan, numbers)
+
+    # cells: (n_rows, 1) -------------------------------------------------------------------
+
+    def read(self, how: ColumnSchema) -> str:
+        """Numbers, NaN where missing; of words the places, then that of others, that of none."""
+        if how.name not in self.places:
+            numbers = self.input(how.name, DOUBLE)
+            for code in how.codes:
+                numbers = self.Where(self.Equal(numbers, code), np.nan, numbers)
+            return numbers
+        size = len(self.places[how.name])
+        places = {**self.places[how.name], "": size + 1, "?": size + 1}
+        return self.LabelEncoder(
+            self.input(how.name, TensorProto.STRING),
+            domain="ai.onnx.ml",
+            keys_strings=list(places),
+            values_int64s=list(places.values()),
+            default_int64=size,
+        )
+
+    def part(self, column: str, part: str) -> str:
+        """The number of a column, or of a date its month or weekday, which repeat in 400 years."""
+        numbers = self.columns[column]
+        if not part:
+            return numbers
+        calendar = Column("date", np.arange(_ERA, dtype=float)).parts()[DATE_PARTS.index(part)]
+        days = self.Cast(self.Floor(self.filled(numbers, 0.0)), to=INT64)
+        found = self.Gather(calendar.astype(np.uint8), self.Mod(days, _ERA))
+        return self.Where(self.IsNaN(numbers), np.nan, self.Cast(found, to=DOUBLE))
+
+    def filled(self, number: str, fill: float) -> str:
+        """The number, or ``fill`` where it is missing."""
+        return self.Where(self.IsNaN(number), fill, number)
+
+    def is_missing(self, column: str) -> str:
+        """1 where the column has no value, else 0."""
+        if column in self.places:
+            return self.look_up(column, [], [], 0.0, 1.0)
+        return self.Cast(self.IsNaN(self.columns[column]), to=DOUBLE)
+
+    def look_up(self, column: str, words: Any, numbers: Any, other: float, missing: Any) -> str:
+        """The number of each word, of others, and of none."""
+        by_place = np.full(len(self.places[column]) + 2, other)
+        by_place[-1] = np.nan if missing is None else missing
+        by_place[[self.places[column][word] for word in words]] = numbers
+        return self.Gather(by_place, self.columns[column])
+
+    # the whole ----------------------------------------------------------------------------
 
     def scores(self, formula: Formula, rows: str) -> onnx.ModelProto:
         """The finished graph: intercept + Σ factor·(intercept + term)."""
@@ -218,17 +276,14 @@ def _weights(graph: _Graph, term: Weights, cells: str, start: str) -> str:
 
 def _steps(graph: _Graph, term: Steps, cells: str, start: str) -> str:
     """How many thresholds a cell exceeds is the place of its level."""
-    steps, width = term.steps, int(term.sizes.max(initial=1))
-    thresholds = np.full((len(steps), width, 1), np.inf)
-    levels = np.zeros((len(steps), width + 1))
-    for row, step in enumerate(steps):
-        thresholds[row, : len(step.thresholds), 0] = step.thresholds
-        levels[row, : len(step.levels)] = step.levels
+    width = int(term.sizes.max(initial=1))
+    thresholds = np.full((term.sizes.size, width), np.inf)
+    thresholds[np.arange(width) < term.sizes[:, None]] = term.thresholds
+    first = np.cumsum(term.sizes + 1) - term.sizes - 1
     numbers = graph.Gather(cells, term.cells)
-    above = graph.Cast(graph.Greater(graph.Unsqueeze(numbers, [1]), thresholds), to=INT64)
-    first = np.arange(len(steps))[:, None] * (width + 1)
-    places = graph.Add(graph.ReduceSum(above, [1], keepdims=0), first)
-    known = graph.Gather(levels.ravel(), places)
+    above = graph.Greater(graph.Unsqueeze(numbers, [1]), thresholds[:, :, None])
+    counts = graph.ReduceSum(graph.Cast(above, to=INT64), [1], keepdims=0)
+    known = graph.Gather(term.levels, graph.Add(counts, first[:, None]))
     found = graph.Where(graph.IsNaN(numbers), term.missing[:, None], known)
     return graph.Add(graph.ReduceSum(found, [0]), start)
 
@@ -275,57 +330,3 @@ def _sum_of_leaves(graph: _Graph, values: NDArray[Any], leaves: str, start: str)
 _TERMS: dict[Any, Any] = {
     Weights: _weights, Steps: _steps, ObliviousSum: _oblivious, BinarySum: _binary,
 }  # fmt: skip
-
-
-class _Inputs:
-    """The operations of cells on the inputs of a graph, one for each column: (n_rows, 1)."""
-
-    def __init__(self, graph: _Graph, encoding: Encoding) -> None:
-        self.graph = graph
-        self.places = {
-            name: {word: place for place, word in enumerate(encoding.words(name))}
-            for name, kind in encoding.columns
-            if kind == "category"
-        }
-        self.columns = {name: self._read(how) for name, how in encoding.schema.columns.items()}
-
-    def _read(self, how: ColumnSchema) -> str:
-        """Numbers, NaN where missing; of words the places, then that of others, that of none."""
-        if how.name not in self.places:
-            numbers = self.graph.input(how.name, DOUBLE)
-            for code in how.codes:
-                numbers = self.graph.Where(self.graph.Equal(numbers, code), np.nan, numbers)
-            return numbers
-        size = len(self.places[how.name])
-        places = {**self.places[how.name], "": size + 1, "?": size + 1}
-        return self.graph.LabelEncoder(
-            self.graph.input(how.name, TensorProto.STRING),
-            domain="ai.onnx.ml",
-            keys_strings=list(places),
-            values_int64s=list(places.values()),
-            default_int64=size,
-        )
-
-    def part(self, column: str, part: str) -> str:
-        graph, numbers = self.graph, self.columns[column]
-        if not part:
-            return numbers
-        calendar = Column("date", np.arange(_ERA, dtype=float)).parts()[DATE_PARTS.index(part)]
-        days = graph.Floor(self.filled(numbers, 0.0))
-        place = graph.Mod(graph.Cast(days, to=INT64), _ERA)
-        found = graph.Cast(graph.Gather(calendar.astype(np.uint8), place), to=DOUBLE)
-        return graph.Where(graph.IsNaN(numbers), np.nan, found)
-
-    def filled(self, number: str, fill: float) -> str:
-        return self.graph.Where(self.graph.IsNaN(number), fill, number)
-
-    def is_missing(self, column: str) -> str:
-        if column in self.places:
-            return self.look_up(column, [], [], 0.0, 1.0)
-        return self.graph.Cast(self.graph.IsNaN(self.columns[column]), to=DOUBLE)
-
-    def look_up(self, column: str, words: Any, numbers: Any, other: float, missing: Any) -> str:
-        by_place = np.full(len(self.places[column]) + 2, other)
-        by_place[-1] = np.nan if missing is None else missing
-        by_place[[self.places[column][word] for word in words]] = numbers
-        return self.graph.Gather(by_place, self.columns[column])
