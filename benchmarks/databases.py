@@ -142,9 +142,10 @@ def files():
     for name, kind, ranker, encoder, new in fitted():
         scores = ranker.decision_function(encoder.transform(new))
         scope = {"__name__": "exported"}
-        exec(to_python(formula_of(ranker, encoder)), scope)  # noqa: S102
+        formula = formula_of(ranker).of_cells(encoder.encoding_)
+        exec(to_python(formula), scope)  # noqa: S102
         by_row = np.array([scope["score"](row) for row in new.to_pylist()])
-        graph = to_onnx(ranker, encoder=encoder).SerializeToString()
+        graph = to_onnx(formula).SerializeToString()
         session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
         asked = [each.name for each in session.get_inputs()]  # constant columns are not
         in_graph = session.run(["scores"], graph_inputs(new.select(asked)))[0].ravel()

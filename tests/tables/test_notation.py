@@ -9,15 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toprank.tables.cell_texts import SPELLINGS, is_missing_word
 from toprank.tables.notation import (
     KINDS,
-    SPELLINGS,
     ColumnSchema,
     Hints,
     describe,
     infer,
     infer_codes,
-    is_missing_word,
     read,
 )
 

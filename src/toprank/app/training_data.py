@@ -16,9 +16,9 @@ from toprank.blocks import Block, Total
 from toprank.inputs import rounded_up
 from toprank.models.model import Roles, lists_of
 from toprank.tables import Table
+from toprank.tables.cell_texts import SPELLINGS
 from toprank.tables.columns import as_row_weights
 from toprank.tables.encoder import learned_encoding
-from toprank.tables.notation import SPELLINGS
 from toprank.tables.parquet_blocks import StreamBlocks
 from toprank.tables.parquet_stream import TableStream
 from toprank.tables.table import RowBatch, check_has_column, joined, listing

@@ -21,7 +21,7 @@ from toprank.inputs import check_columns, check_length, check_number
 from toprank.kernels.memory import available_memory, check_room
 from toprank.kernels.numpy_scores import linear_scores
 from toprank.models.formula import Summand
-from toprank.models.terms import Steps
+from toprank.models.terms import Steps, Weights
 from toprank.rankers.base import BaseRanker, keep_columns
 from toprank.rankers.callbacks import CallbackSupportMixin, with_callbacks
 from toprank.truth import Truth, binary_labels
@@ -182,6 +182,13 @@ class LinearRanker(SupervisedRanker):
 
     def _summands(self) -> list[Summand]:
         family = self.weak_rankers_
+        if (
+            isinstance(family, Features)
+            and hasattr(self, "weights_")
+            and not hasattr(self, "coef_")
+        ):
+            coef, offset = family.linear(self.weights_)
+            return [Summand(1.0, float(self.intercept_[0]) + offset, Weights(coef))]
         if not isinstance(family, Stumps):
             return super()._summands()
         steps = Steps.of_stumps(family.thresholds_, family.doubled(), self.weights_)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from toprank.tables.cell_texts import is_no_value, text_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -124,7 +126,7 @@ def rows_with_text(cells: Any, values: NDArray[np.float64]) -> NDArray[np.intp]:
         return np.zeros(0, dtype=np.intp)
     is_odd = np.isnan(values)
     if isinstance(cells, np.ndarray):
-        is_odd &= np.array([not _is_missing(cell) for cell in cells.tolist()])
+        is_odd &= np.array([not is_no_value(cell) for cell in cells.tolist()])
     elif cells.null_count():
         is_odd &= cells.is_not_null().to_numpy()
     return np.flatnonzero(is_odd)
@@ -201,20 +203,11 @@ def _distinct_of_array(cells: NDArray[Any]) -> tuple[list[str], NDArray[np.intp]
     texts: dict[str, int] = {}  # of values such as 1 and "1" it is the same
     codes = np.empty(cells.size, dtype=np.intp)
     for row, value in enumerate(cells.tolist()):
-        place = -1 if _is_missing(value) else places.get(value)
+        place = -1 if is_no_value(value) else places.get(value)
         if place is None:
             place = places[value] = texts.setdefault(text_of(value), len(texts))
         codes[row] = place
     return list(texts), codes
-
-
-def text_of(value: Any) -> str:
-    """A cell in words: whole numbers alike, whether a file held them as 1 or 1.0."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
 def as_series(cells: Any, name: str) -> Any:
@@ -262,13 +255,8 @@ def _values(column: Any, where: str) -> NDArray[Any]:
     """Python values, None where there is none."""
     values: Sequence[Any] = column.to_list()
     plain = np.empty(len(values), dtype=object)
-    plain[:] = [None if _is_missing(value) else _checked(value, where) for value in values]
+    plain[:] = [None if is_no_value(value) else _checked(value, where) for value in values]
     return plain
-
-
-def _is_missing(value: Any) -> bool:
-    is_nan = isinstance(value, float) and value != value  # noqa: PLR0124
-    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _checked(value: Any, where: str) -> Any:
