@@ -5,7 +5,7 @@ import pytest
 from scipy.special import betaincinv
 
 from toprank.selection import LabelledRows, Promise, RankerComparison
-from toprank.shortlists.promise import _beta_quantiles
+from toprank.shortlists.calibration import _beta_quantiles
 
 
 def drawn(rng, n_rows, n_lists=None):

@@ -22,7 +22,7 @@ from toprank.metrics import (
 from toprank.metrics.ranked import places_of
 from toprank.plots.lists import RankedList
 from toprank.selection.judging import LabelledRows, RankerComparison
-from toprank.shortlists.promise import Interval
+from toprank.shortlists.calibration import Interval
 
 if TYPE_CHECKING:
     from toprank.app.training_data import LabelledFeatures

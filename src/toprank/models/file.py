@@ -30,8 +30,7 @@ from toprank.models.formula import Formula, Summand, formula_of
 from toprank.models.model import ColumnProfile, Model, Roles
 from toprank.models.terms import TERMS, ArraySpec
 from toprank.models.writing import write_atomically
-from toprank.shortlists.calibration import MOST_ROWS, Calibration
-from toprank.shortlists.promise import Promise
+from toprank.shortlists.calibration import MOST_ROWS, Calibration, Promise
 from toprank.tables.encoding import Encoding
 from toprank.tables.notation import ColumnSchema
 from toprank.tables.schema import Schema

@@ -181,18 +181,18 @@ class LinearRanker(SupervisedRanker):
         return np.asarray(self.weak_rankers_.scores(table, self.weights_) + cut)
 
     def _summands(self) -> list[Summand]:
-        family = self.weak_rankers_
+        family, cut = self.weak_rankers_, float(self.intercept_[0])
+        if isinstance(family, Stumps):
+            steps = Steps.of_stumps(family.thresholds_, family.doubled(), self.weights_)
+            return [Summand(1.0, cut, steps)]
         if (
             isinstance(family, Features)
             and hasattr(self, "weights_")
             and not hasattr(self, "coef_")
         ):
             coef, offset = family.linear(self.weights_)
-            return [Summand(1.0, float(self.intercept_[0]) + offset, Weights(coef))]
-        if not isinstance(family, Stumps):
-            return super()._summands()
-        steps = Steps.of_stumps(family.thresholds_, family.doubled(), self.weights_)
-        return [Summand(1.0, float(self.intercept_[0]), steps)]
+            return [Summand(1.0, cut + offset, Weights(coef))]
+        return super()._summands()
 
     def _fitted_family(self, table: Any, threads: Threads) -> WeakRankers:
         """Fit the weak rankers; columns that cannot be scaled are refused."""

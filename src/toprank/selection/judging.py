@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from toprank.inputs import rounded_up, within_budget
 from toprank.metrics.ranked import ScoredRows, rank_sorted, sort_rows
-from toprank.shortlists.promise import LEVEL, Interval, Promise, promised_hits
+from toprank.shortlists.calibration import LEVEL, Interval, Promise, promised_hits
 
 Floats = NDArray[np.float64]
 

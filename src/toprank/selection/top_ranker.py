@@ -39,8 +39,7 @@ from toprank.selection.blending import (
 from toprank.selection.candidates import DEFAULT, LINEAR, RANKERS, Candidate, family
 from toprank.selection.judging import LabelledRows, RankerComparison
 from toprank.selection.sampling import MemberBlocks, named_columns, sample_rows
-from toprank.shortlists.calibration import Calibration
-from toprank.shortlists.promise import Interval, Promise
+from toprank.shortlists.calibration import Calibration, Interval, Promise
 from toprank.tables import Table, as_table
 from toprank.tables.encoder import learned_encoding, needs_encoding
 from toprank.tables.encoding import Encoding

@@ -5,6 +5,8 @@ from .audit import estimate_hits as estimate_hits
 from .audit import inverse_weights as inverse_weights
 from .budget import DailyBudget as DailyBudget
 from .calibration import Calibration as Calibration
+from .calibration import Interval as Interval
+from .calibration import Promise as Promise
 from .conformal import Drift as Drift
 from .conformal import Left as Left
 from .conformal import hits_at_least as hits_at_least
@@ -14,8 +16,6 @@ from .conformal import p_values as p_values
 from .conformal import positives_below as positives_below
 from .conformal import positives_left as positives_left
 from .conformal import select_rows as select_rows
-from .promise import Interval as Interval
-from .promise import Promise as Promise
 from .quotas import Cap as Cap
 from .quotas import CappedList as CappedList
 from .quotas import Quota as Quota
