@@ -24,6 +24,7 @@ from toprank.tables.columns import read_cells
 from toprank.tables.encoding import Encoding, IsMissing, Lookup, Number
 from toprank.tables.notation import ColumnSchema
 from toprank.tables.schema import Schema
+from toprank.tables.table import as_table
 
 
 def file_of(formula, **options):
@@ -115,8 +116,24 @@ def test_typed_cells_are_read_as_those_of_a_frame(kind, given):
 def test_what_pandas_has_for_nothing_is_missing():
     read = file_of(PNormPush().fit([[0.0], [1.0]], [0, 1]))["COLUMNS"]["x0"]
     cells = [pd.NA, pd.NaT, None, math.nan, np.float64("nan"), 10**400, Decimal("nan"), object()]
+    cells += [Decimal("sNaN"), Decimal("1e400"), b"1"]
     assert np.isnan(read(cells)).all()
     assert read([np.float32(0.5), np.int8(3), pd.Timestamp(0)])[:2] == [0.5, 3.0]
+
+
+def test_moments_are_cut_to_microseconds_as_in_a_frame():
+    how = ColumnSchema("x", "date")
+    stamps = pd.Series([pd.Timestamp(1_700_000_000_123_456_789), pd.Timestamp(-1_999), pd.NaT])
+    made = file_of(Formula(Encoding(Schema({"x": how}), [IsMissing("x")]), ()))
+    want = as_table(stamps.to_frame("x")).read_by(Schema({"x": how})).column("x")
+    assert_same(made["COLUMNS"]["x"](stamps.tolist()), want)
+
+
+def test_a_table_without_rows_gives_one(tmp_path, capsys):
+    main = file_of(PNormPush().fit([[0.0], [1.0]], [0, 1]))["main"]
+    (tmp_path / "new.csv").write_text("x0\n", encoding="utf-8")
+    assert main([str(tmp_path / "new.csv")]) == 0
+    assert capsys.readouterr() == ("place,score,x0\r\n", "")
 
 
 def test_parts_of_days_before_and_after_all_calendars_are_numbers():

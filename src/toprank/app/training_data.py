@@ -18,7 +18,6 @@ from toprank.models.model import Roles, lists_of
 from toprank.tables import Table
 from toprank.tables.cell_texts import SPELLINGS
 from toprank.tables.columns import as_row_weights
-from toprank.tables.encoder import learned_encoding
 from toprank.tables.parquet_blocks import StreamBlocks
 from toprank.tables.parquet_stream import TableStream
 from toprank.tables.table import RowBatch, check_has_column, joined, listing
@@ -214,6 +213,8 @@ class TrainingData:
 
     def learned_encoding(self) -> Encoding:
         """How a stream becomes numbers, learned from random rows."""
+        from toprank.tables.encoder import learned_encoding
+
         drawn = np.random.default_rng(0).choice(self.n_rows, self.n_encoded, replace=False)
         rows = self.picked(np.sort(drawn))
         return learned_encoding(rows.features, rows.weights)

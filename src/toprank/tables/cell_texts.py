@@ -632,17 +632,17 @@ def number_of(value: Any) -> float | None:
     if isinstance(value, (int, float, Decimal)):
         try:
             return float(value)
-        except OverflowError:
-            return math.inf
+        except (OverflowError, ValueError):  # of 10**400 and Decimal("sNaN")
+            return math.nan
     if isinstance(value, time):
         value = datetime.combine(_START, value, _START.tzinfo) - _START
     if isinstance(value, timedelta):
-        return value / _MICROSECOND / 3_600e6
+        return value // _MICROSECOND / 3_600e6
     if not isinstance(value, date):
         return None
     moment = value if isinstance(value, datetime) else datetime.combine(value, time())
     since = moment.replace(tzinfo=moment.tzinfo or _START.tzinfo) - _START
-    return since / _MICROSECOND / 86_400e6
+    return since // _MICROSECOND / 86_400e6
 
 
 _MICROSECOND = timedelta(microseconds=1)
