@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "toprank"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-MOST_FILES = 212  # more would want a merge first
+MOST_FILES = 204  # more would want a merge first
 LONGEST_FUNCTION = 60  # lines of code, without its docstring: what fits on a screen
 
 
@@ -109,7 +109,8 @@ def test_tilted_masses_are_computed_where_they_are_known_to_be():
 # Modules that no test of their folder names, each with a test that covers it.
 TESTED_THROUGH = {
     "tables/cell_texts.py": "tables/test_notation.py",
-    "export/sql_trees.py": "export/test_sql.py",
+    "models/sql_trees.py": "models/test_sql.py",
+    "models/writing.py": "app/test_writing.py",
     "integrations/torch/pairs.py": "integrations/torch/test_losses.py",
     "integrations/torch/precision.py": "integrations/torch/test_losses.py",
     "kernels/jit.py": "test_house.py",

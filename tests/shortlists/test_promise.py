@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import betaincinv
 
-from toprank.selection import LabelledRows, Promise, RankerComparison
+from toprank.selection import LabelledRows, RankerComparison
+from toprank.shortlists import Promise
 from toprank.shortlists.calibration import _beta_quantiles
 
 
