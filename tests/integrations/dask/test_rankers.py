@@ -160,12 +160,12 @@ def test_two_threads_leave_the_settings_of_dask_as_they_were():
 
     def enter_second():
         first.wait()
-        with chunks._without_size_warning():
+        with chunks.without_size_warning():
             second.set()
             thread.join()
 
     def enter_first():
-        with chunks._without_size_warning():
+        with chunks.without_size_warning():
             first.set()
             second.wait(0.2)  # in vain, where only one may be in there
 
