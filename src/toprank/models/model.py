@@ -282,9 +282,11 @@ class Model(RankedScores):
                 f"{where} of {table.name} has no finite score: {what}, and the model has not "
                 "learned from missing values; fill it in, or leave the row out."
             )
+        takes_none = getattr(encoding.cells[at], "fill", 0.0) is not None
         return ValueError(
             f"{where} of {table.name} has no finite score: {what}, far from the rows that the "
-            "model has learned from; correct it, leave it empty, or leave the row out."
+            f"model has learned from; correct it, {'leave it empty, ' if takes_none else ''}or "
+            "leave the row out."
         )
 
     # Contributions --------------------------------------------------------------------------------
