@@ -20,9 +20,9 @@ import numpy as np
 import onnxruntime
 import pyarrow as pa
 
-from toprank.models.model import Model, Roles
-from toprank.models import formula_of, to_python, to_sql
 from toprank.integrations.onnx import to_onnx
+from toprank.models import formula_of, to_python, to_sql
+from toprank.models.model import Model, Roles
 from toprank.selection import Blend
 from toprank.selection.candidates import RANKERS, make_ranker
 from toprank.tables import TableEncoder

@@ -69,7 +69,9 @@ def test_what_is_no_sum_of_terms_is_refused(rows):
         toprank.AdaBoostMH(max_iter=2).fit(X, np.column_stack([y, 1 - y])),
     ]
     for ranker in refused:
-        with pytest.raises(TypeError, match=f"{type(ranker).__name__} cannot be stored or exported"):
+        with pytest.raises(
+            TypeError, match=f"{type(ranker).__name__} cannot be stored or exported"
+        ):
             formula_of(ranker)
 
 

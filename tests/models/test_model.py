@@ -67,6 +67,8 @@ def test_a_sparse_row_without_a_finite_score_is_refused(tmp_path):
     model = saved_and_loaded(make_ranker("pnorm-push").fit(X, [0, 0, 1, 1]), tmp_path)
     with pytest.raises(ValueError, match="a row of X has no finite score: its 'x0' is nan"):
         model.decision_function(sparse.csr_matrix([[1.0], [np.nan]]))
+    with pytest.raises(ValueError, match=r"'x0' is 1.7e.308, .*; correct it, or leave the row out"):
+        model.decision_function([[1.0], [1.7e308]])
 
 
 def test_floats_among_python_values_keep_all_their_digits(tmp_path):

@@ -158,7 +158,7 @@ def test_what_is_read_of_a_frame_is_told_in_training_and_later(recwarn):
     frame = pd.DataFrame({"amount": texts, "code": codes, "n": rng.normal(size=300)})
     y = amounts + rng.normal(size=300) > 60
     model = TopRanker(30, **QUICK).fit(frame, y)
-    assert model.encoder_.columns_ == [(name, "number") for name in frame]
+    assert model.encoder_.columns == [(name, "number") for name in frame]
     assert y[model.top(frame, 30)].mean() > 0.9
     model.predict(frame.drop(columns="n"))
     told = [str(each.message) for each in recwarn]

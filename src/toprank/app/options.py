@@ -259,11 +259,16 @@ class TargetOptions:
         "repeated."
     )
 
-    def label_as(self, model: Model, table: Table, console: Console) -> LabelledFeatures:
+    def label_as(
+        self, model: Model, table: Table, console: Console
+    ) -> tuple[Model, LabelledFeatures]:
         """The labelled rows of a table, by default as in the model's own training.
 
-        Notes say which rows have no target, and what is negative, if these are several values.
+        The model is given with the target and the positives that were found. Notes say which
+        rows have no target, and what is negative, if these are several values.
         """
+        from dataclasses import replace
+
         from toprank.app.column_survey import notes_on_target
         from toprank.app.training_data import label_rows
 
@@ -281,7 +286,8 @@ class TargetOptions:
             unlabelled=tuple(self.unlabelled or (v for v in roles.unlabelled if v in present)),
         )
         console.note(*notes_on_target(data))
-        return data.in_memory()
+        found = replace(roles, target=target, positives=data.roles.positives)
+        return replace(model, roles=found), data.in_memory()
 
 
 @dataclass(frozen=True)

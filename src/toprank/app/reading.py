@@ -145,8 +145,12 @@ def open_rows(
     workers read Parquet files in place of this machine.
     """
     how = how or TextFormat()
-    found: TableStream | None = None if cluster is None else _on_cluster(path, cluster)
-    if found is None:
+    found: TableStream | None = None
+    if cluster is not None:
+        if stream is False:
+            raise ValueError("--cluster reads the table in pieces; leave --in-memory out.")
+        found = _on_cluster(path, cluster)
+    else:
         found = as_stream(path, stream, how, in_one_pass=in_one_pass)
     if found is None:
         return read_table(path, how)
@@ -162,6 +166,10 @@ def open_rows(
 
 
 def _on_cluster(path: Path, address: str) -> ParquetStream:
+    if path.is_file() and format_of(path) != "parquet":
+        raise ValueError(
+            f"--cluster needs Parquet, which {path.name} is not; write it as Parquet first."
+        )
     try:
         from toprank.integrations.dask import ClusterStream
     except ModuleNotFoundError as error:

@@ -31,6 +31,7 @@ from toprank.models.model import ColumnProfile, Model, Roles
 from toprank.models.terms import TERMS, ArraySpec
 from toprank.models.writing import write_atomically
 from toprank.shortlists.calibration import MOST_ROWS, Calibration, Promise
+from toprank.tables.cell_texts import text_of
 from toprank.tables.encoding import Encoding
 from toprank.tables.notation import ColumnSchema
 from toprank.tables.schema import Schema
@@ -131,7 +132,7 @@ def model_of(ranker: Any) -> Model:
     told = ranker.summary() if hasattr(ranker, "summary") else {}
     return Model(
         formula=formula,
-        roles=Roles("y", () if classes is None else (str(classes[1]),)),
+        roles=Roles("y", () if classes is None else (text_of(classes.tolist()[1]),)),
         budget=getattr(ranker, "budget", 100),
         classes_=classes,
         schema=Schema({name: used.get(name, idle[name]) for name in names}),

@@ -43,7 +43,9 @@ class Roles:
 
     @property
     def positive(self) -> str:
-        """What belongs at the top, in words such as ``bought = yes``."""
+        """What belongs at the top, in words such as ``bought = yes``; pairs name no value."""
+        if not self.positives:
+            return "positive"
         return f"{self.target} = {' or '.join(self.positives)}"
 
 
@@ -66,19 +68,21 @@ class Driver(NamedTuple):
     """A column of the table: how far it moves scores, and through which terms.
 
     ``reach`` is the standard deviation of its contribution over the training rows, ``share`` its
-    part in the sum of all reaches.
+    part in the sum of all reaches; None where the model does not know them.
     """
 
     column: str
     reach: float
-    share: float
+    share: float | None
     parts: tuple[Part, ...]
 
     def in_words(self, most: int) -> str:
         """The heaviest terms, without repeating the column's name: ``> 41.5: +0.3; ...``."""
         found = []
         for part in self.parts[:most]:
-            term = part.name.removeprefix(self.column).removeprefix(" = ").strip()
+            term = (
+                part.name.removeprefix(self.column).removeprefix(" = ").removeprefix(": ").strip()
+            )
             found.append(f"{term}: {part.weight:+.3g}" if term else f"{part.weight:+.3g}")
         return "; ".join(found)
 
@@ -155,9 +159,23 @@ class Model(RankedScores):
     @property
     def origin(self) -> str:
         """What it was learned from, in words."""
-        if "table" not in self.facts:
+        if not self.knows_rows:
             return "fitted in Python"
         return f"learned from {self.facts['n_rows']:,} rows of {self.facts['table']}"
+
+    @property
+    def knows_rows(self) -> bool:
+        """Whether mean and spread of the training rows are known: not where saved in Python."""
+        return "table" in self.facts
+
+    @property
+    def compared_with(self) -> str:
+        """What the contributions of a column are measured from, in words."""
+        mean, terms = "its mean over the training rows", [s.term for s in self.formula.summands]
+        if self.knows_rows or not any(term.is_additive for term in terms):
+            return mean
+        in_trees = "" if self.formula.is_additive else f" (in trees with {mean})"
+        return f"0{in_trees}, because toprank.save does not know the training rows"
 
     @property
     def left_out(self) -> dict[str, str]:
@@ -264,15 +282,20 @@ class Model(RankedScores):
                 f"{where} of {table.name} has no finite score: {what}, and the model has not "
                 "learned from missing values; fill it in, or leave the row out."
             )
+        takes_none = getattr(encoding.cells[at], "fill", 0.0) is not None
         return ValueError(
             f"{where} of {table.name} has no finite score: {what}, far from the rows that the "
-            "model has learned from; correct it, leave it empty, or leave the row out."
+            f"model has learned from; correct it, {'leave it empty, ' if takes_none else ''}or "
+            "leave the row out."
         )
 
     # Contributions --------------------------------------------------------------------------------
 
     def contributions(self, X: Any) -> Floats:
-        """What each cell adds to each row's score, beyond the mean training row."""
+        """What each cell adds to each row's score, beyond the mean training row.
+
+        A ranker that was saved in Python is measured as :attr:`compared_with` says.
+        """
         table = self.with_sparse_features(self._as_table(X))
         encoded = self.formula.encoding.transform(table)
         return _dense(self.formula.contributions_of(encoded)) - self.baseline
@@ -289,14 +312,14 @@ class Model(RankedScores):
         names, variances = _sums_by_column(owners, self.spread**2)
         reach = np.sqrt(variances)
         total = float(reach.sum()) or 1.0
+        shares = (reach / total).tolist() if self.knows_rows else [None] * reach.size
         order = np.argsort(-reach, kind="stable")[:most]
         parts: dict[str, list[Part]] = {names[at]: [] for at in order}
         for part in sorted(self.formula.parts(), key=lambda part: -abs(part.weight)):
             if owners[part.cell] in parts:
                 parts[owners[part.cell]].append(part)
         return [
-            Driver(names[at], float(reach[at]), float(reach[at]) / total, tuple(parts[names[at]]))
-            for at in order
+            Driver(names[at], float(reach[at]), shares[at], tuple(parts[names[at]])) for at in order
         ]
 
     # The list -------------------------------------------------------------------------------------

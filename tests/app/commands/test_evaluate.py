@@ -4,6 +4,9 @@ import json
 
 import numpy as np
 import polars as pl
+import pytest
+
+from toprank import RankBoost, save
 
 
 def test_evaluate_measures_and_compares_two_shortlists(invoke, words, deals, tmp_path):
@@ -41,3 +44,30 @@ def test_values_that_count_as_negative_are_named_where_they_are_several(invoke, 
     assert told.exit_code == 0
     assert "count as negative" not in told.stderr
     assert "note: 5 rows without a target are left out ('maybe' in 5)." in told.stderr
+
+
+@pytest.mark.parametrize("labels", [[0.0, 1.0], [False, True], ["no", "yes"], None])
+def test_a_model_saved_in_python_is_judged_by_the_target_that_is_named(
+    labels, invoke, words, tmp_path
+):
+    age = np.arange(60.0)
+    ranker = RankBoost(max_iter=3)
+    if labels is None:
+        ranker.fit_pairs(age[:, None], [[row + 1, row] for row in range(59)])
+        labels = ["no", "yes"]
+    else:
+        ranker.fit(age[:, None], np.array(labels)[(age > 40).astype(int)])
+    path = save(ranker, tmp_path / "m.toprank")
+    bought = np.array(labels)[(age > 40).astype(int)].tolist()
+    table = pl.DataFrame({"x0": age, "y": bought, "bought": bought})
+    table.write_csv(tmp_path / "t.csv")
+    for target in ("y", "bought"):
+        told = words(
+            invoke("evaluate", path, tmp_path / "t.csv", "--target", target, "--budget", "9")
+        )
+        word = {"0.0": "1", "False": "true", "no": "yes"}[str(labels[0])]
+        assert f" of the first 9 are {target} = {word} (" in told
+        page = tmp_path / "page.html"
+        invoke("report", path, tmp_path / "t.csv", "--target", target, "-o", page)
+        assert f"{target} = {word}" in page.read_text()
+    assert "positive: ." not in words(invoke("explain", path))

@@ -131,3 +131,16 @@ def test_reasons_are_refused_for_a_stream_before_it_is_ranked(invoke, deals, tmp
     pl.read_csv(deals / "new.csv").write_parquet(path)
     done = invoke("rank", deals / "model.toprank", path, "--stream", "--reasons", "2")
     assert (done.exit_code, "add --in-memory" in done.stderr) == (2, True), done.output
+
+
+def test_remedies_of_what_is_read_in_pieces_can_be_followed(invoke, deals, tmp_path):
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    (parts / "a.parquet").write_bytes((deals / "new.parquet").read_bytes())
+    ranked = ("rank", deals / "model.toprank")
+    said = invoke(*ranked, parts, "--reasons", 2).stderr
+    assert "rank one file, or leave --reasons out" in said
+    said = invoke(*ranked, parts, "--cluster", "tcp://127.0.0.1:9", "--in-memory").stderr
+    assert "leave --in-memory out" in said
+    said = invoke(*ranked, deals / "new.csv", "--cluster", "tcp://127.0.0.1:9").stderr
+    assert "--cluster needs Parquet, which new.csv is not" in said

@@ -60,7 +60,7 @@ def evaluate(
     amount = None if asked.budget is None else parse_budget(asked.budget)
     ranker, read = text.open(model, table)
     other = None if asked.against is None else load(asked.against)
-    rows = labels.label_as(ranker, read, console)
+    ranker, rows = labels.label_as(ranker, read, console)
     note_changes(console, read, changes_in(ranker, read))
     if asked.propensity is not None:
         rows = weight_by_propensity(console, rows, read, asked.propensity)

@@ -80,17 +80,22 @@ def explain_model(console: Console, model: Model, most: int) -> None:
     facts = model.facts
     drivers = model.drivers(MOST_DRIVERS)
     budget = format_budget(model.budget, of_lists=model.roles.group is not None)
-    console.say(
-        f"{facts['class']} for a budget of {budget}, {model.origin}; positive: "
-        f"{model.roles.positive}."
-    )
+    goal = f"; positive: {model.roles.positive}" if model.roles.positives else ""
+    console.say(f"{facts['class']} for a budget of {budget}, {model.origin}{goal}.")
     if model.assumption:
         console.say(model.assumption)
     console.say("")
-    console.table(
-        ["column", "contribution to the score", "through"],
-        [[driver.column, f"{driver.share:.1%}", driver.in_words(3)] for driver in drivers[:most]],
-    )
+    shown = [
+        [each.column, "" if each.share is None else f"{each.share:.1%}", each.in_words(3)]
+        for each in drivers[:most]
+    ]
+    console.table(["column", "contribution to the score", "through"], shown)
+    if not model.knows_rows:
+        console.say(
+            "",
+            "The contributions are not known, because toprank.save does not know the training "
+            "rows; explain MODEL TABLE --row N shows them for a row.",
+        )
     console.say("", facts.get("certificate", ""))
     told = [
         {"column": each.column, "share": each.share, "parts": [p._asdict() for p in each.parts]}
@@ -134,8 +139,8 @@ def explain_row(
         ],
     )
     console.say(
-        "\nEach column is compared with its mean over the training rows: what it adds to the "
-        "score, and by how many places it moves the row."
+        f"\nEach column is compared with {model.compared_with}: what it adds to the score, and "
+        "by how many places it moves the row."
     )
     console.result(
         {

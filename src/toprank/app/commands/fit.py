@@ -243,7 +243,7 @@ def print_summary(console: Console, model: Model, path: Path) -> None:
         known = [(name, value) for name, value in facts["parameters"].items() if name in told]
         settings = ", ".join(f"{name}={value}" for name, value in known if value is not None)
         console.say(f"Fitted {facts['ranker']}{f' with {settings}' if settings else ''}.")
-    drivers = [driver.column for driver in model.drivers(5) if driver.share > 0]
+    drivers = [driver.column for driver in model.drivers(5) if driver.share]
     if drivers:
         console.say(f"Strongest drivers: {', '.join(drivers)}.")
     budget = format_budget(model.budget, of_lists=model.roles.group is not None)

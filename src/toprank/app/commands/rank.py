@@ -96,12 +96,13 @@ class ListOptions:
         "Refuse a table that differs from the training rows.", "--strict", default=False
     )
 
-    def check_rows(self, source: Any) -> None:
+    def check_rows(self, source: Any, path: Path) -> None:
         """Raise where reasons are asked for rows that are not in memory."""
         if self.reasons is not None and not hasattr(source, "rows"):
+            is_file = path.is_file() and self.cluster is None
             raise ValueError(
-                f"--reasons needs all rows in memory, but {source.name} is read in pieces; add "
-                "--in-memory, or leave --reasons out."
+                f"--reasons needs all rows in memory, but {source.name} is read in pieces; "
+                f"{'add --in-memory' if is_file else 'rank one file'}, or leave --reasons out."
             )
 
     def border(self, model: Model) -> float | None:
@@ -167,7 +168,7 @@ def rank(
     )
     if jobs > 0 and hasattr(source, "n_jobs"):
         source.n_jobs = jobs
-    wanted.check_rows(source)
+    wanted.check_rows(source, table)
     ranker = ranker.read_as(source.schema)
     source = ranker.with_sparse_features(source) if hasattr(source, "rows") else source
     noting = checked_for_changes(console, ranker, source, strict=wanted.strict)

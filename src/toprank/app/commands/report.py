@@ -60,8 +60,10 @@ def report(
     changes = changes_in(ranker, rows)
     note_changes(console, rows, changes)
     is_known = labels.target is not None or ranker.roles.target in rows.names
-    labelled = labels.label_as(ranker, rows, console) if is_known else None
-    if labelled is None:
+    labelled = None
+    if is_known:
+        ranker, labelled = labels.label_as(ranker, rows, console)
+    else:
         console.note(
             f"{rows.name} has no column {ranker.roles.target!r}: the page shows no measures of "
             "quality."

@@ -125,6 +125,7 @@ def build_model_page(
         "budget_in_words": in_words,
         "positive": model.roles.positive,
         "shortlist": _shortlist_table(ranked, found, first, scores),
+        "compared_with": model.compared_with,
         "drivers": [(each.column, each.share, each.in_words(4)) for each in model.drivers(30)],
         "certificate": model.facts.get("certificate", ""),
         "assumption": model.assumption,
