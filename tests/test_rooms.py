@@ -109,7 +109,8 @@ def test_tilted_masses_are_computed_where_they_are_known_to_be():
 # Modules that no test of their folder names, each with a test that covers it.
 TESTED_THROUGH = {
     "tables/cell_texts.py": "tables/test_notation.py",
-    "export/sql_trees.py": "export/test_sql.py",
+    "models/sql_cells.py": "models/test_sql.py",
+    "models/sql_trees.py": "models/test_sql.py",
     "integrations/torch/pairs.py": "integrations/torch/test_losses.py",
     "integrations/torch/precision.py": "integrations/torch/test_losses.py",
     "kernels/jit.py": "test_house.py",
