@@ -32,6 +32,15 @@ def magnitude(x):
     return f"${x / 1000:.1f}k" if x < 1e6 else f"$ {x / 1e6:.3f} M"
 
 
+def day(rng):
+    return dt.date(1970, 1, 1) + dt.timedelta(days=int(rng.integers(0, 30_000)))
+
+
+def moment(rng):
+    start = dt.datetime(1960, 1, 1)  # noqa: DTZ001 (times without a zone)
+    return start + dt.timedelta(microseconds=int(rng.integers(3 * 10**15)))
+
+
 # For each column typed values, and how a text of one of them is written.
 COLUMNS = {
     "plain": (lambda rng: float(f"{rng.normal() * 10.0 ** rng.integers(-9, 9):.11g}"), repr),
@@ -50,11 +59,11 @@ COLUMNS = {
     ),
     "coded": (lambda rng: int(rng.integers(9)) if rng.random() < 0.8 else -999, str),
     "member": (lambda rng: bool(rng.random() < 0.5), lambda x: "TRUE" if x else " false"),
-    "due": (lambda rng: day(rng), lambda x: f"{x:%d.%m.%Y}"),
-    "born": (lambda rng: day(rng), lambda x: f"{x.month}/{x.day}/{x:%y}"),
-    "day": (lambda rng: day(rng), str),
-    "seen": (lambda rng: moment(rng), lambda x: f"{x.isoformat()}+01:30"),
-    "logged": (lambda rng: moment(rng), lambda x: f"{x:%d.%m.%Y %H:%M}"),
+    "due": (day, lambda x: f"{x:%d.%m.%Y}"),
+    "born": (day, lambda x: f"{x.month}/{x.day}/{x:%y}"),
+    "day": (day, str),
+    "seen": (moment, lambda x: f"{x.isoformat()}+01:30"),
+    "logged": (moment, lambda x: f"{x:%d.%m.%Y %H:%M}"),
     "clock": (lambda rng: moment(rng).time(), lambda x: f"{x.hour}:{x:%M:%S}"),
     "took": (
         lambda rng: dt.timedelta(seconds=int(rng.integers(10**6))),
@@ -62,15 +71,6 @@ COLUMNS = {
     ),
     "job": (lambda rng: JOBS[rng.integers(len(JOBS))], lambda x: x),
 }
-
-
-def day(rng):
-    return dt.date(1970, 1, 1) + dt.timedelta(days=int(rng.integers(0, 30_000)))
-
-
-def moment(rng):
-    start = dt.datetime(1960, 1, 1)  # noqa: DTZ001 (times without a zone)
-    return start + dt.timedelta(microseconds=int(rng.integers(3 * 10**15)))
 
 
 def made_table(seed, n_rows, form, *, is_new=False):
@@ -142,6 +142,12 @@ def in_database(dialect, columns, query):
     return {title: [row[at] for row in rows] for at, title in enumerate(titles)}
 
 
+def ranked_in(dialect, model, columns, **options):
+    """The result of a model's query."""
+    query = to_sql(model, key="id", table="new rows", dialect=dialect, **options)
+    return in_database(dialect, columns, query)
+
+
 def cells_in(dialect, formula, columns):
     """The encoded cells, as the query has them."""
     query = Query(formula, DIALECTS[dialect], is_grouped=False)
@@ -149,8 +155,8 @@ def cells_in(dialect, formula, columns):
     cells = [f"{cell.write(query)} AS cell_{at}" for at, cell in enumerate(query.cells)]
     keyed = {"id": np.arange(len(next(iter(columns.values())))), **columns}
     parts = ",\n".join(query.parts)
-    text = f"WITH {parts} SELECT {', '.join(cells)} FROM {query.source} ORDER BY toprank_key"
-    found = in_database(dialect, keyed, text)
+    last = f"SELECT {', '.join(cells)} FROM {query.source} ORDER BY toprank_key"  # noqa: S608
+    found = in_database(dialect, keyed, f"WITH {parts} {last}")
     return np.array(list(found.values()), dtype=np.float64).T
 
 
@@ -206,12 +212,11 @@ def test_scores_and_places_are_those_of_the_model(dialect, seed):
     formula = made_formula(seed)
     form = "typed" if seed % 2 else "text"
     columns = as_stored(made_table(seed + 100, 60, form, is_new=True), dialect)
-    cells = cells_in(dialect, formula, columns)
-    np.testing.assert_array_equal(cells[:, formula.used], formula.encoding.transform(Table(columns))[:, formula.used])
+    used, want = formula.used, formula.encoding.transform(Table(columns))
+    np.testing.assert_array_equal(cells_in(dialect, formula, columns)[:, used], want[:, used])
     scores = formula.scores(Table(columns))
     keys = np.random.default_rng(seed).permutation(scores.size)
-    query = to_sql(formula, key="id", table="new rows", dialect=dialect)
-    found = in_database(dialect, {"id": keys, **columns}, query)
+    found = ranked_in(dialect, formula, {"id": keys, **columns})
     order = np.lexsort([keys, -scores])
     assert found["id"] == keys[order].tolist()
     assert found["place"] == list(range(1, scores.size + 1))
@@ -226,9 +231,7 @@ def test_a_loaded_model_is_written_like_its_ranker(dialect, tmp_path):
     ranker = toprank.TopRanker(20, candidates=["logistic", "trees"], random_state=0)
     model = toprank.load(toprank.save(ranker.fit(pl.DataFrame(columns), y), tmp_path / "model"))
     new = made_table(1, 50, "text", is_new=True)
-    found = in_database(
-        dialect, {"id": np.arange(60), **new}, to_sql(model, key="id", table="new rows", dialect=dialect)
-    )
+    found = ranked_in(dialect, model, {"id": np.arange(60), **new})
     scores = model.decision_function(pl.DataFrame(new))
     np.testing.assert_allclose(found["score"], scores[found["id"]], rtol=1e-9)
     assert found["id"] == np.argsort(-scores, kind="stable").tolist()
@@ -239,14 +242,15 @@ def numbers():
     """A linear model of two columns, and new rows."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
-    return toprank.IRPush().fit(X, X[:, 0] + rng.normal(size=60) > 0), {"x0": X[:, 0], "x1": X[:, 1]}
+    ranker = toprank.IRPush().fit(X, X[:, 0] + rng.normal(size=60) > 0)
+    return ranker, {"x0": X[:, 0], "x1": X[:, 1]}
 
 
 def test_places_are_within_lists_and_end_at_the_top(dialect, numbers):
     ranker, columns = numbers
     lists = np.array(["c", "a", "b"])[np.arange(60) % 3]
-    query = to_sql(ranker, key="id", table="new rows", dialect=dialect, group="region", top=3)
-    found = in_database(dialect, {"id": np.arange(60), "region": lists, **columns}, query)
+    rows = {"id": np.arange(60), "region": lists, **columns}
+    found = ranked_in(dialect, ranker, rows, group="region", top=3)
     assert found["place"] == [1, 2, 3] * 3
     assert found["region"] == ["a"] * 3 + ["b"] * 3 + ["c"] * 3
     scores = ranker.decision_function(np.column_stack(list(columns.values())))
@@ -262,30 +266,28 @@ def test_more_columns_than_one_expression_holds(dialect):
         (Summand(1.0, 0.5, Weights(rng.normal(size=120))),),
     )
     columns = {f"n{k}": X[:, k] for k in range(120)}
-    query = to_sql(formula, key="id", table="new rows", dialect=dialect)
-    found = in_database(dialect, {"id": np.arange(40), **columns}, query)
+    found = ranked_in(dialect, formula, {"id": np.arange(40), **columns})
     assert found["score"] == formula.scores_of(X)[found["id"]].tolist()
 
 
 def test_a_column_that_is_not_there_is_an_error(dialect, numbers):
     ranker, columns = numbers
-    query = to_sql(ranker, key="id", table="new rows", dialect=dialect)
     with pytest.raises((sqlite3.Error, duckdb.Error), match="x1"):
-        in_database(dialect, {"id": np.arange(60), "x0": columns["x0"]}, query)
+        ranked_in(dialect, ranker, {"id": np.arange(60), "x0": columns["x0"]})
 
 
 def test_a_model_that_uses_no_column_places_by_key(dialect):
     X, y = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]]), [0, 0, 1]
     ranker = toprank.PNormPush(alpha=1e3, l1_ratio=1.0).fit(X, y)
     assert not ranker.coef_.any()
-    found = in_database(dialect, {"id": [2, 3, 1]}, to_sql(ranker, key="id", table="new rows", dialect=dialect))
+    found = ranked_in(dialect, ranker, {"id": [2, 3, 1]})
     assert found["id"] == found["place"] == [1, 2, 3]
 
 
 def test_units_that_look_like_digits_are_refused():
-    encoding = Encoding(Schema({"size": ColumnSchema("size", "number", units=("m2",))}), [Number("size")])
-    formula = Formula(encoding, (Summand(1.0, 0.0, Weights(np.ones(1))),))
-    with pytest.raises(ValueError, match="'size' is not exported.*'m2'"):
+    schema = Schema({"size": ColumnSchema("size", "number", units=("m2",))})
+    formula = Formula(Encoding(schema, [Number("size")]), (Summand(1.0, 0.0, Weights(np.ones(1))),))
+    with pytest.raises(ValueError, match=r"'size' is not exported.*'m2'"):
         to_sql(formula, key="id")
 
 

@@ -108,7 +108,7 @@ class Dialect(ABC):
 
 
 class DuckDB(Dialect):
-    """DuckDB 1.0 and later; it looks at types before it runs, so that what is typed costs nothing."""
+    """DuckDB 1.0 and later; types are known before it runs, so that typed cells cost nothing."""
 
     stage = ""
 
@@ -117,8 +117,8 @@ class DuckDB(Dialect):
 
     def typed_number(self, column: str) -> str:
         hours = [
-            f"WHEN '{kind}' THEN epoch_us(TRY_CAST({column} AS {kind.removesuffix('_NS')})) / {_HOUR}"
-            for kind in ("TIME", "TIME_NS", "INTERVAL")
+            f"WHEN '{kind}' THEN epoch_us(TRY_CAST({column} AS {plain})) / {_HOUR}"
+            for kind, plain in (("TIME", "TIME"), ("TIME_NS", "TIME"), ("INTERVAL", "INTERVAL"))
         ]
         return f"CASE typeof({column}) {' '.join(hours)} ELSE TRY_CAST({column} AS DOUBLE) END"
 
@@ -177,7 +177,8 @@ class Postgres(Dialect):
         numbers = "'smallint', 'integer', 'bigint', 'numeric', 'real', 'double precision'"
         return (
             f"CASE WHEN {kind} IN ({numbers}) THEN {self.cast(text)} "
-            f"WHEN {kind} = 'boolean' THEN CASE {text} WHEN 'true' THEN 1e0 ELSE 0e0 END "
+            f"WHEN {kind} = 'boolean' "
+            f"THEN CASE {text} WHEN 'true' THEN 1e0 WHEN 'false' THEN 0e0 END "
             f"WHEN {kind} IN ('interval', 'time without time zone') "
             f"THEN {self._microseconds(text, 'INTERVAL')} / {_HOUR} END"
         )
@@ -257,8 +258,9 @@ class SQLite(Dialect):
         return f"char({', '.join(map(str, codes))})"
 
     def replaced(self, text: str, old: Sequence[int] | str, new: str) -> str:
-        for each, other in zip_longest(old, new, fillvalue=""):
-            given = self.text(each) if isinstance(each, str) else self.letters([each])
+        codes = [ord(each) if isinstance(each, str) else each for each in old]
+        for code, other in zip_longest(codes, new, fillvalue=""):
+            given = self.letters([int(code)])
             text = f"REPLACE({text}, {given}, {self.text(str(other))})"
         return text
 
@@ -271,7 +273,9 @@ class SQLite(Dialect):
 
     def day(self, date: str) -> str:
         # it takes the 31st of February for a day in March
-        return f"CASE WHEN date({date}, '+0 days') = {date} THEN julianday({date}) - 2440587.5e0 END"
+        return (
+            f"CASE WHEN date({date}, '+0 days') = {date} THEN julianday({date}) - 2440587.5e0 END"
+        )
 
     def whole(self, number: str) -> str:
         return f"(CAST({number} AS INTEGER) - ({number} < CAST({number} AS INTEGER)))"

@@ -16,7 +16,7 @@ leaves have the same score to the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ from toprank.models.dialects import DIALECTS, Dialect
 from toprank.models.formula import Formula, formula_of
 from toprank.models.sql_cells import steps_of
 from toprank.models.sql_trees import add_trees
-from toprank.models.terms import Step, Steps, Trees, Weights
+from toprank.models.terms import BinarySum, ObliviousSum, Step, Steps, Weights
 from toprank.tables.encoding import Lookup
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 # Terms that are added in one expression: databases limit how deep expressions are nested.
 MOST_TERMS = 100
+TREES = (ObliviousSum, BinarySum)
 
 
 def to_sql(
@@ -101,7 +102,7 @@ class Query:
     def __init__(self, formula: Formula, dialect: Dialect, *, is_grouped: bool) -> None:
         self.formula, self.dialect, self.is_grouped = formula, dialect, is_grouped
         self.cells = formula.encoding.cells
-        self.trees = [each.term for each in formula.summands if isinstance(each.term, Trees)]
+        self.trees = [each.term for each in formula.summands if isinstance(each.term, TREES)]
         self.columns = {name: f"n{at}" for at, name in enumerate(formula.encoding.schema)}
         self.parts: list[str] = []
         self.source = ""  # what the next part reads from
@@ -190,14 +191,16 @@ class Query:
         joins, found, summands = "", [], self.formula.summands
         for number, summand in enumerate(summands):
             intercept = self.n(summand.intercept)
-            if isinstance(summand.term, Trees):
+            if isinstance(summand.term, TREES):
                 scale = add_trees(self, summand.term, number)
                 sums = f"member_{number}"
                 joins += f"\n  LEFT JOIN {sums} ON {sums}.toprank_row = numbered.toprank_row"
                 found.append(f"{intercept} + COALESCE({sums}.total, 0e0) * {self.n(scale)}")
             else:
                 found.append(f"{self._sum(self._terms(summand.term) or ['0e0'])} + {intercept}")
-        terms = [f"{self.n(each.factor)} * ({text})" for each, text in zip(summands, found, strict=True)]
+        terms = [
+            f"{self.n(each.factor)} * ({text})" for each, text in zip(summands, found, strict=True)
+        ]
         score = found[0]
         if len(found) > 1 or summands[0].factor != 1 or self.formula.intercept:
             score = self._sum([self.n(self.formula.intercept), *terms])
@@ -217,7 +220,9 @@ class Query:
                 found[number] = written(cell.write(self))
         return list(found.values())
 
-    def _functions(self, term: Term) -> Iterator[tuple[int, Callable[..., Any], Callable[..., str]]]:
+    def _functions(
+        self, term: Term
+    ) -> Iterator[tuple[int, Callable[..., Any], Callable[..., str]]]:
         """Each cell with its function: of a number, and of an expression."""
         if isinstance(term, Steps):
             for step in term.steps:
@@ -230,7 +235,9 @@ class Query:
     def _step(self, step: Step, number: str) -> str:
         """A step function: the highest threshold that is exceeded decides."""
         pairs = list(zip(step.thresholds, step.levels[1:], strict=True))
-        cases = [f"WHEN {number} > {self.n(at)} THEN {self.n(each)}" for at, each in reversed(pairs)]
+        cases = [
+            f"WHEN {number} > {self.n(at)} THEN {self.n(each)}" for at, each in reversed(pairs)
+        ]
         missing = f"WHEN {number} IS NULL THEN {self.n(step.missing)}"
         return f"CASE {' '.join([*cases, missing])} ELSE {self.n(step.levels[0])} END"
 
@@ -267,9 +274,9 @@ class Query:
 def _together(pieces: list[tuple[Lookup, Callable[[float | None], float | None]]]) -> Lookup:
     """The sum of functions of look-ups in one column, which is a look-up."""
 
-    def total(numbers: list[float | None]) -> Any:
-        values = [value_of(each) for (_, value_of), each in zip(pieces, numbers, strict=True)]
-        return None if None in values else float(sum(values, 0.0))
+    def total(numbers: Iterable[float | None]) -> Any:
+        values: list[Any] = [of(each) for (_, of), each in zip(pieces, numbers, strict=True)]
+        return None if None in values else float(sum(values))
 
     tables = [dict(zip(each.words, each.numbers, strict=True)) for each, _ in pieces]
     others = [each.other for each, _ in pieces]

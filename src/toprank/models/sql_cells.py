@@ -51,9 +51,10 @@ def steps_of(sql: Dialect, column: str, how: ColumnSchema, at: int) -> list[Step
     number = f"COALESCE(v{at}, {value})"
     for code in how.codes:
         number = f"NULLIF({number}, {sql.number(code)})"
+    is_text = sql.is_text(name)
     given = {
-        f"x{at}": f"CASE WHEN {sql.is_text(name)} THEN TRIM({text}) END",
-        f"v{at}": f"CASE WHEN NOT {sql.is_text(name)} AND ABS({typed}) <= {_LARGEST} THEN {typed} END",
+        f"x{at}": f"CASE WHEN {is_text} THEN TRIM({text}) END",
+        f"v{at}": f"CASE WHEN NOT {is_text} AND ABS({typed}) <= {_LARGEST} THEN {typed} END",
     }
     carried = {f"v{at}": f"v{at}"}
     fits = f"LENGTH(x{at}) <= {_LONGEST}{_not_missing(sql, how, at)}"
@@ -129,7 +130,7 @@ def _exponent(shape: str) -> str:
 
 
 def _whole_part(how: ColumnSchema, core: str, shape: str) -> str:
-    """The shape before the decimal mark, or all of it: 1,234 is open, other single marks are not."""
+    """The shape before the decimal mark, or all of it; of single marks that of 1,234 is open."""
     marks, head = f"REPLACE({shape}, '0', '')", f"RTRIM({shape}, '0')"  # up to the last mark
     other = "," if how.decimal == "." else "."
     open_ = ", ".join(f"'{lead}{other}000'" for lead in ("0", "00", "000"))
@@ -150,7 +151,9 @@ def _plain_digits(core: str, shape: str, first: str, whole: str) -> str:
     is_grouped = f"LTRIM({first}, '., ''_') = '' AND {core} NOT LIKE '0%' AND {leads}"
     is_plain = f"{whole} <> '' AND LTRIM({whole}, '0') = ''"
     size = f"LENGTH({whole})"
-    decimal = f"REPLACE(SUBSTR({core}, 1, {size}), {first}, '') || '.' || SUBSTR({core}, {size} + 2)"
+    decimal = (
+        f"REPLACE(SUBSTR({core}, 1, {size}), {first}, '') || '.' || SUBSTR({core}, {size} + 2)"
+    )
     return (
         f"CASE WHEN {is_plain} OR {is_grouped} THEN CASE WHEN {whole} = {shape} "
         f"THEN REPLACE({core}, {first}, '') ELSE {decimal} END END"

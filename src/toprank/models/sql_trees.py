@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toprank.models.terms import BinarySum, Trees
+from toprank.models.terms import BinarySum
 
 if TYPE_CHECKING:
     from toprank.models.sql import Query
@@ -18,7 +18,7 @@ MOST_TREES = 200
 SUM_BITS = 61
 
 
-def add_trees(query: Query, trees: Trees, number: int) -> float:
+def add_trees(query: Query, trees: ObliviousSum | BinarySum, number: int) -> float:
     """Add the parts of a sum of trees, the last of which has totals; gives the unit of these."""
     add, dialect = query.add, query.dialect
     used = [query.cells[cell] for cell in trees.used]
@@ -44,9 +44,7 @@ def add_trees(query: Query, trees: Trees, number: int) -> float:
     return float(np.ldexp(1.0, -power))
 
 
-def _add_bit_indexes(
-    query: Query, trees: ObliviousSum, number: int, *, may_miss: bool
-) -> None:
+def _add_bit_indexes(query: Query, trees: ObliviousSum, number: int, *, may_miss: bool) -> None:
     """Numbers of the leaves that a row reaches: the answers of a tree are their bits."""
     indexes, depth = [], trees.columns.shape[1]
     for tree in range(trees.n_trees):
