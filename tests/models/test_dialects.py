@@ -26,6 +26,16 @@ def test_spaces_around_texts_are_those_of_the_encoder():
     ] == [*SPACES]
 
 
+@pytest.mark.parametrize("connect", [duckdb.connect, lambda: sqlite3.connect(":memory:")])
+def test_space_of_any_kind_is_trimmed(connect):
+    connection = connect()
+    dialect = DIALECTS["duckdb" if connect is duckdb.connect else "sqlite"]
+    for code in SPACES:
+        text = " || ".join([dialect.letters([code]), dialect.text("a b"), dialect.letters([code])])
+        assert connection.execute(f"SELECT {dialect.trimmed(text)}").fetchall() == [("a b",)]
+    connection.close()
+
+
 @pytest.mark.parametrize("value", [0.1, 1 / 3, -2.5e-4, 1234.5678901234567, 1e300, 7.0])
 def test_numbers_of_sqlite_are_exact(value):
     connection = sqlite3.connect(":memory:")

@@ -65,6 +65,10 @@ class Dialect(ABC):
         """A text of characters that are not seen."""
         return " || ".join(f"chr({code})" for code in codes)
 
+    def trimmed(self, text: str) -> str:
+        """A text without space of any kind around it."""
+        return f"TRIM({text}, {self.letters(SPACES)})"
+
     def replaced(self, text: str, old: Sequence[int] | str, new: str) -> str:
         """A text with each of some characters replaced; those beyond the new ones are dropped."""
         given = self.text(old) if isinstance(old, str) else self.letters(old)
@@ -136,6 +140,11 @@ class DuckDB(Dialect):
             f"CASE WHEN typeof({column}) IN ('DOUBLE', 'FLOAT') THEN {text} "
             f"ELSE {super().word(column)} END"
         )
+
+    def trimmed(self, text: str) -> str:
+        # its TRIM takes ten times as long
+        space = r"[\s\p{Z}\x0B\x1C-\x1F\x{85}]"
+        return f"regexp_replace({text}, '^{space}+|{space}+$', '', 'g')"
 
     def cast(self, text: str) -> str:
         return f"TRY_CAST({text} AS DOUBLE)"

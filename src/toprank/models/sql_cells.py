@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from toprank.models.dialects import SPACES
 from toprank.tables import notation
 from toprank.tables.cell_texts import clean
 
@@ -41,8 +40,7 @@ def steps_of(sql: Dialect, column: str, how: ColumnSchema, at: int) -> list[Step
     """How a column is read; the last step has its number, or its word, as ``n`` and ``at``."""
     name = sql.name(column)
     if how.kind == "category":
-        word = f"TRIM({sql.word(name)}, {sql.letters(SPACES)})"
-        return [{f"n{at}": f"NULLIF(NULLIF({word}, ''), '?')"}]
+        return [{f"n{at}": f"NULLIF(NULLIF({sql.trimmed(sql.word(name))}, ''), '?')"}]
     if how.kind == "empty":
         return [{f"n{at}": f"CAST(NULL AS {sql.double})"}]
     text = sql.replaced(f"CAST({name} AS VARCHAR)", _TYPOGRAPHY, _PLAINLY)
