@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import toprank
-from tests.models.mixed_tables import random_formula
+from tests.models.mixed_tables import oblivious, random_formula
 from toprank.models import Formula, formula_of, to_sql
 from toprank.models.dialects import DIALECTS
 from toprank.models.formula import Summand
@@ -261,10 +261,10 @@ def test_places_are_within_lists_and_end_at_the_top(dialect, numbers):
 def test_more_columns_than_one_expression_holds(dialect):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 9, size=(40, 120)) / 8
-    formula = Formula(
-        Encoding.of_numbers([f"n{k}" for k in range(120)]),
-        (Summand(1.0, 0.5, Weights(rng.normal(size=120))),),
-    )
+    encoding = Encoding.of_numbers([f"n{k}" for k in range(120)])
+    edges = [np.array([0.3, 0.6])] * 120
+    trees = Summand(0.0, 0.0, oblivious(rng, 120, edges))
+    formula = Formula(encoding, (Summand(1.0, 0.5, Weights(rng.normal(size=120))), trees))
     columns = {f"n{k}": X[:, k] for k in range(120)}
     found = ranked_in(dialect, formula, {"id": np.arange(40), **columns})
     assert found["score"] == formula.scores_of(X)[found["id"]].tolist()

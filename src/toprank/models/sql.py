@@ -173,11 +173,11 @@ class Query:
         """The number of each word, of others, and of none."""
         pairs = zip(words, numbers, strict=True)
         cases = [f"WHEN {self.dialect.text(word)} THEN {self.n(each)}" for word, each in pairs]
-        found = f"CASE {self.columns[column]} {' '.join(cases)} ELSE {self.n(other)} END"
+        given = f"CASE {self.columns[column]} {' '.join(cases)} ELSE {self.n(other)} END"
+        found = given if cases else self.n(other)
         if missing == other:
-            return found if cases else self.n(other)
+            return found
         nothing = "NULL" if missing is None else self.n(missing)
-        found = found if cases else self.n(other)
         return f"CASE WHEN {self.columns[column]} IS NULL THEN {nothing} ELSE {found} END"
 
     def n(self, value: float) -> str:
@@ -188,14 +188,14 @@ class Query:
 
     def score(self) -> None:
         """The sum of the members."""
-        joins, found, summands = "", [], self.formula.summands
+        members, found, summands = [], [], self.formula.summands
         for number, summand in enumerate(summands):
             intercept = self.n(summand.intercept)
             if isinstance(summand.term, TREES):
                 scale = add_trees(self, summand.term, number)
-                sums = f"member_{number}"
-                joins += f"\n  LEFT JOIN {sums} ON {sums}.toprank_row = numbered.toprank_row"
-                found.append(f"{intercept} + COALESCE({sums}.total, 0e0) * {self.n(scale)}")
+                members.append(f"member_{number}")
+                total = f"COALESCE({members[-1]}.total, 0e0) * {self.n(scale)}"
+                found.append(f"{intercept} + {total}")
             else:
                 found.append(f"{self._sum(self._terms(summand.term) or ['0e0'])} + {intercept}")
         terms = [
@@ -204,8 +204,12 @@ class Query:
         score = found[0]
         if len(found) > 1 or summands[0].factor != 1 or self.formula.intercept:
             score = self._sum([self.n(self.formula.intercept), *terms])
+        joins = [
+            f"\n  LEFT JOIN {each} ON {each}.toprank_row = {self.source}.toprank_row"
+            for each in members
+        ]
         kept = ["toprank_key", *(["toprank_list"] if self.is_grouped else [])]
-        self.select("scored", [*kept, f"{score} AS toprank_score"], joins=joins)
+        self.select("scored", [*kept, f"{score} AS toprank_score"], joins="".join(joins))
 
     def _terms(self, term: Term) -> list[str]:
         """What cells add, in their order; all words of a column are one ``CASE``."""
@@ -215,9 +219,10 @@ class Query:
             cell = self.cells[number]
             if isinstance(cell, Lookup):
                 words.setdefault(cell.column, []).append((cell, value_of))
-                found[cell.column] = _together(words[cell.column]).write(self)
+                found[cell.column] = ""
             else:
                 found[number] = written(cell.write(self))
+        found |= {column: _together(pieces).write(self) for column, pieces in words.items()}
         return list(found.values())
 
     def _functions(
