@@ -6,7 +6,7 @@ Sorting is no peer but a yardstick: what looks at all rows by rank does not take
 import numpy as np
 
 from benchmarks.measure import race
-from toprank.objectives import ExponentialIRPush, ExponentialPush, Push
+from toprank.objectives import Push, ir_push, pnorm_push
 
 ROWS = 1_000_000
 
@@ -17,10 +17,10 @@ def criteria(rng):
     groups = np.arange(ROWS) // 20
     hinge, squared, logistic = Push("hinge"), Push("squared_hinge"), Push("logistic")
     return {
-        "exponential push": ExponentialPush().on(labels),
-        "exponential IR push": ExponentialIRPush().on(labels),
-        "exponential push, top and bottom": ExponentialPush(focus="both").on(labels),
-        "exponential push, 5 grades": ExponentialPush().on_grades(grades),
+        "exponential push": pnorm_push().on(labels),
+        "exponential IR push": ir_push().on(labels),
+        "exponential push, top and bottom": pnorm_push(focus="both").on(labels),
+        "exponential push, 5 grades": pnorm_push().on_grades(grades),
         "hinge push": hinge.on(labels),
         "hinge push, lists of 20": hinge.on(labels, groups=groups),
         "squared hinge push": squared.on(labels),

@@ -26,7 +26,7 @@ from toprank.objectives.exponential import PushFormula
 from toprank.solvers.boosting_classes import PassState, binned, fit_stumps
 from toprank.solvers.passes import PushPasses
 from toprank.solvers.tree_blocks import binned_rows
-from toprank.solvers.tree_problem import bins_of_blocks
+from toprank.solvers.tree_boosting import bins_of_blocks
 from toprank.tables import ParquetBlocks
 from toprank.weak_rankers import Features, Stumps
 

@@ -15,7 +15,7 @@ from benchmarks.measure import busy_processes, race
 from benchmarks.tables import linear_rows
 from toprank import IRPush, PNormPush
 from toprank.metrics import precision_at_k
-from toprank.objectives import ExponentialPush
+from toprank.objectives import pnorm_push
 
 SIZES, FEATURES, P = (300_000, 1_000_000), 100, 8
 BUSY = 2  # processes that do nothing but count, as many as a small machine has cores
@@ -34,7 +34,7 @@ def logistic(tol):
 
 def push_objective(model, X, y):
     penalty = 0.5 * model.alpha * float(model.weights_ @ model.weights_)
-    return ExponentialPush(model.p).value(X @ model.coef_[0], y) + penalty
+    return pnorm_push(model.p).value(X @ model.coef_[0], y) + penalty
 
 
 def logistic_objective(model, X, y):

@@ -15,7 +15,7 @@ from benchmarks.measure import Limit, seconds
 from benchmarks.tables import linear_rows
 from toprank import RankBoost, metrics
 from toprank.kernels.threads import Threads
-from toprank.objectives import ExponentialPush
+from toprank.objectives import pnorm_push
 from toprank.weak_rankers import Features
 
 ROWS, FEATURES = 2_000_000, 50
@@ -64,7 +64,7 @@ def push_parts(threads, rate):
 
 def limits_of_parts(X, y, pool, rate):
     threads = pool.n_threads
-    design, criterion = Features().fit(X).design(X, threads=pool), ExponentialPush(4.0).on(y)
+    design, criterion = Features().fit(X).design(X, threads=pool), pnorm_push(4.0).on(y)
     criterion.spread_over(pool)
     weights = np.linspace(-1, 1, FEATURES)
     scores = design.scores(weights)

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "toprank"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-MOST_FILES = 212  # more would want a merge first
+MOST_FILES = 204  # more would want a merge first
 LONGEST_FUNCTION = 60  # lines of code, without its docstring: what fits on a screen
 
 
@@ -111,10 +111,10 @@ TESTED_THROUGH = {
     "tables/cell_texts.py": "tables/test_notation.py",
     "models/sql_cells.py": "models/test_sql.py",
     "models/sql_trees.py": "models/test_sql.py",
+    "models/writing.py": "app/test_writing.py",
     "integrations/torch/pairs.py": "integrations/torch/test_losses.py",
     "integrations/torch/precision.py": "integrations/torch/test_losses.py",
     "kernels/jit.py": "test_house.py",
-    "kernels/memory.py": "app/test_reading.py",
     "kernels/mini_batches.py": "solvers/test_mini_batch.py",
     "kernels/rows.py": "predtron/test_base.py",
     "kernels/tree_scores.py": "trees/test_oblivious.py",
@@ -122,14 +122,10 @@ TESTED_THROUGH = {
     "kernels/tree_terms.py": "solvers/test_tree_leaves.py",
     "objectives/exponential.py": "objectives/test_battery.py",
     "objectives/heights.py": "objectives/test_battery.py",
-    "objectives/losses.py": "objectives/test_battery.py",
     "plots/lists.py": "plots/test_curves.py",
     "plots/style.py": "plots/test_curves.py",
     "rankers/base.py": "rankers/test_scikit_learn.py",
-    "rankers/supervised.py": "rankers/test_scikit_learn.py",
     "solvers/label_boosting.py": "rankers/test_multilabel_boosting.py",
-    "solvers/tree_problem.py": "rankers/test_tree_blocks.py",
-    "trees/engines.py": "trees/test_foreign.py",
     "weak_rankers/base.py": "weak_rankers/test_designs.py",
 }
 

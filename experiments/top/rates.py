@@ -11,13 +11,13 @@ import numpy as np
 from toprank.objectives import PrecisionAtK
 from toprank.solvers.cutting_plane import minimize_by_cutting_planes
 from toprank.solvers.mini_batch import (
-    BatchRows,
     MiniBatches,
     Stream,
     ball_of_optimum,
     perceptron_aim,
     sgd_aim,
 )
+from toprank.truth import Truth
 from toprank.weak_rankers.features import StandardFeatures
 
 __all__ = [
@@ -89,12 +89,12 @@ def deviations(population, models, batch, n_samples, rng):
 def stream_run(population, aim, batch, n_batches, rng):
     """Models w¹ … w^T after every batch of a stream, and the batches."""
     drawn = population.sample(batch * n_batches, rng)
-    rows = BatchRows(np.ascontiguousarray(drawn.Z), drawn.y, None, None)
+    truth = Truth.of_labels(drawn.y, is_part=True)
     size = population.Z.shape[1]
     models = np.zeros((n_batches, size))
     stream = Stream(aim, np.zeros(size), np.ones(size))
-    batches = MiniBatches(rows, batch, seed=None)
-    stream.learn(rows, next(batches.passes()), batches.longest, models)
+    batches = MiniBatches(truth, batch, seed=None)
+    stream.learn(np.ascontiguousarray(drawn.Z), truth, next(batches.passes()), models)
     return models, drawn
 
 

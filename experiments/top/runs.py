@@ -15,13 +15,13 @@ from toprank.metrics import precision_at_k
 from toprank.objectives import PrecisionAtK
 from toprank.solvers.cutting_plane import minimize_by_cutting_planes
 from toprank.solvers.mini_batch import (
-    BatchRows,
     MiniBatches,
     Stream,
     ball_of_optimum,
     perceptron_aim,
     sgd_aim,
 )
+from toprank.truth import Truth
 from toprank.weak_rankers.features import StandardFeatures
 
 ALPHA = 1e-4
@@ -82,8 +82,8 @@ def stochastic_run(data, name, *, share, batch_size, passes, seed):
     else:
         aim = perceptron_aim(share, surrogate, whole=True, average=True)
     stream = Stream(aim, family.low_, family.span_)
-    rows = BatchRows(data.X, data.y, None, None)
-    batches = MiniBatches(rows, batch_size, seed)
+    truth = Truth.of_labels(data.y)
+    batches = MiniBatches(truth, batch_size, seed)
     seconds = process_time() - start
     points = [Point(seconds, np.nan)]
     for number, batch in zip(range(passes), batches.passes(), strict=False):
@@ -95,7 +95,7 @@ def stochastic_run(data, name, *, share, batch_size, passes, seed):
         for end in ends:
             start = process_time()
             part = batch._replace(starts=batch.starts[first : end + 1])
-            stream.learn(rows, part, batches.longest)
+            stream.learn(data.X, truth, part)
             seconds += process_time() - start
             first = end
             points.append(Point(seconds, _of_weights(data, family, stream.weights, share)))

@@ -186,10 +186,6 @@ class Least:
         return Least(min(self.value, other.value))
 
 
-class Stopped(Exception):  # noqa: N818  (not an error: the result is not needed any more)
-    """Raised by work whose result is not needed any more."""
-
-
 def add_up(
     work: Callable[[Part, Event], Total],
     parts: Sequence[Part],
@@ -199,9 +195,9 @@ def add_up(
     """Add up ``work(part, stop)`` over the parts from first to last.
 
     At most two parts per thread are in progress, so memory does not grow with their number. After
-    an error or Ctrl-C ``stop`` is set: long work checks it from time to time and raises
-    :class:`Stopped`. BLAS runs on the thread that calls it: more threads would compete for the
-    processors, and sums would depend on their number.
+    an error or Ctrl-C ``stop`` is set, which long work checks from time to time. BLAS runs on the
+    thread that calls it: more threads would compete for the processors, and sums would depend on
+    their number.
     """
     stop = Event()
     waiting: deque[tuple[Part, Future[Total]]] = deque()

@@ -7,6 +7,7 @@ remedy. What comes back is plain numpy, which no other module checks again.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from mmap import mmap
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -314,7 +315,7 @@ def as_frame(X: Any) -> nw.DataFrame[Any] | None:
         raise TypeError("X is a LazyFrame, whose rows are not in memory yet; pass X.collect().")
     columns = getattr(X, "column_names", getattr(X, "columns", ()))  # pyarrow's word, the others'
     names = [str(name) for name in columns]
-    duplicates = sorted({name for name in names if names.count(name) > 1})
+    duplicates = sorted(name for name, count in Counter(names).items() if count > 1)
     if duplicates:
         raise ValueError(
             f"X has more than one column named {', '.join(map(repr, duplicates))}; "

@@ -38,17 +38,17 @@ def taught(budget, **roles):
     ],
 )
 def test_a_budget_becomes_the_k_of_the_metrics(budget, roles, k):
-    assert judged_rows(*taught(budget, **roles)).k == k
+    assert judged_rows(*taught(budget, **roles), {}).budget == k
 
 
 def test_a_share_of_lists_is_a_share_of_each():
-    judged = judged_rows(*taught(0.1, group="q"))
     scores = np.random.default_rng(0).random(40)
-    found = measure(judged, scores, n_resamples=20)[1]["precision"]
-    expected = precision_at_k(judged.positives, scores, k=0.1, groups=judged.groups)
+    judged = judged_rows(*taught(0.1, group="q"), {"ours": scores, "theirs": -scores})
+    found = measure(judged, n_resamples=20)[1]["precision"]
+    expected = precision_at_k(judged.rows.positives, scores, k=0.1, groups=judged.rows.groups)
     assert found.value == pytest.approx(expected)
     assert found.low <= found.high
-    both = compare_shortlists(judged, scores, -scores, n_resamples=5)
+    both = compare_shortlists(judged, n_resamples=5)
     assert both.only_first == 1 + 1 + 1 + 2  # a tenth of 4, 6, 10 and 20 rows, rounded up
 
 
@@ -61,7 +61,7 @@ def test_weights_that_measure_nothing_are_refused(weights, words):
     table = as_table(pl.DataFrame(COLUMNS | {"w": weights}), name="t.csv")
     data = label_rows(table, target="y", weight="w")
     with pytest.raises(ValueError, match=words):
-        judged_rows(model, data.in_memory())
+        judged_rows(model, data.in_memory(), {})
 
 
 # A curve says at every length what the metrics say ------------------------------------------

@@ -152,6 +152,16 @@ def test_a_blend_is_chosen_on_a_sample_of_a_long_stream_and_said(file, tmp_path)
     run("export", path, "--key", "number", "-o", tmp_path / "model.sql")
 
 
+@pytest.mark.parametrize(("most", "said"), [(700, True), (1462, False)])
+def test_a_long_stream_tells_that_its_columns_are_known_by_a_sample(
+    file, tmp_path, monkeypatch, most, said
+):
+    monkeypatch.setattr("toprank.app.training_data.ENCODED_ROWS", most)
+    named = ("--target", "state", "--ranker", "ir-push", "--ignore", "number", "--folds", "0")
+    result = run("fit", file, *named, "--stream", "-o", tmp_path / "m.toprank")
+    assert (f"are learned from {most} random rows." in result.stderr) == said
+
+
 def test_a_folder_is_a_stream(file, tmp_path):
     parts = tmp_path / "parts"
     parts.mkdir()

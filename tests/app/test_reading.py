@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.app.streamed_fits import run
-from toprank.app.reading import TextFormat, as_stream, read_table
+from toprank.app.reading import TextFormat, as_stream, open_rows, read_table
 from toprank.app.training_data import label_rows
 from toprank.kernels.memory import available_memory
 
@@ -76,6 +76,13 @@ def test_a_file_is_streamed_where_it_would_fill_half_of_the_memory(file, monkeyp
     assert as_stream(file, False, TextFormat()) is None
     monkeypatch.setattr("toprank.tables.parquet_stream.available_memory", lambda: None)
     assert as_stream(file, None, TextFormat()) is None
+
+
+def test_what_is_said_of_all_columns_is_heeded_in_memory_and_in_pieces(tmp_path):
+    path, how = tmp_path / "t.parquet", TextFormat(decimal=",")
+    pl.DataFrame({"price": ["1,234", "2,500", "3,111"] * 9}).write_parquet(path)
+    for stream in (True, False):
+        assert open_rows(path, stream, how=how).schema["price"].decimal == ","
 
 
 @pytest.mark.parametrize("tail", ["", ".gz"])

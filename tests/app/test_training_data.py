@@ -6,8 +6,7 @@ import pytest
 
 from toprank.app.column_survey import notes_on_target
 from toprank.app.reading import read_table
-from toprank.app.targets import choose_positives
-from toprank.app.training_data import label_rows
+from toprank.app.training_data import choose_positives, label_rows
 from toprank.tables import TableEncoder, as_table
 from toprank.tables.parquet_stream import ParquetStream
 

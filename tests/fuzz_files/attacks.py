@@ -62,7 +62,7 @@ def tables():
         ),
         "no columns.parquet": as_parquet(pa.table({})),
         "no rows.parquet": as_parquet(columns().slice(0, 0)),
-        "model.csv": b"toprank model 3\n" + b"0" * 64 + b"\n",
+        "model.csv": b"toprank model 4\n" + b"0" * 64 + b"\n",
     }
     for name, values in _types().items():
         found[f"{name}.parquet"] = as_parquet(pa.table({"size": values, "t": T}))
@@ -116,16 +116,16 @@ def models(content):
         deep = [deep]
     return {
         "empty": b"",
-        "only magic": b"toprank model 3\n",
+        "only magic": b"toprank model 4\n",
         "pickle": b"\x80\x04\x95\x0f\x00\x00\x00\x00\x00\x00\x00\x8c\x02os\x94\x8c\x06system\x93.",
         "nested": sealed(b"[" * 100_000 + b"]" * 100_000),
         "deep": sealed({**description, "facts": {**description["facts"], "deep": deep}}, arrays),
         "empty lists": lambda: sealed(b"[" + b"[]," * 4_000_000 + b"[]]"),
         "empty objects": lambda: sealed(b"[" + b"{}," * 2_700_000 + b"{}]"),
         "keys": lambda: sealed(b"{" + b",".join(b'"%d":0' % n for n in range(3_000_000)) + b"}"),
-        "long number": sealed(text.replace(b'"cutoff": ', b'"cutoff": ' + b"9" * 100_000)),
-        "not a number": sealed(text.replace(b'"cutoff": ', b'"cutoff": NaN, "former": '), arrays),
-        "two rankers": sealed(text[:-1] + b', "ranker": null}', arrays),
+        "long number": sealed(text.replace(b'"cut": ', b'"cut": ' + b"9" * 100_000)),
+        "not a number": sealed(text.replace(b'"cut": ', b'"cut": NaN, "former": '), arrays),
+        "two sums": sealed(text[:-1] + b', "summands": null}', arrays),
         "surrogates": sealed(text.replace(b'"job"', b'"\\ud800"'), arrays),
         "zero byte": sealed(text.replace(b'"job"', b'"\\u0000"'), arrays),
         "escapes": sealed(text.replace(b'"job"', b'"\\u001b[2J\\u001b]0;owned\\u0007"'), arrays),
@@ -135,6 +135,6 @@ def models(content):
         "long arrays": sealed(description, arrays + bytes(50 << 20)),
         "not finite": sealed(description, b"\xff" * len(arrays)),
         "huge numbers": sealed(description, np.full(len(arrays) // 8, 1e308).tobytes()),
-        "later layout": content.replace(b"toprank model 3", b"toprank model 99"),
+        "later layout": content.replace(b"toprank model 4", b"toprank model 99"),
         "long layout": b"toprank model " + b"9" * 5_000_000 + b"\n\n",
     }

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toprank.objectives import ExponentialPush
+from toprank.objectives import pnorm_push
 from toprank.solvers import Penalty, minimize_by_coordinates, minimize_by_lbfgs
 from toprank.weak_rankers import Features
 
@@ -27,7 +27,7 @@ def test_theorem_4_two_solvers_reach_the_same_pair_weights_at_the_bottom(p):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(80, 5))
     y = X[:, 0] - 0.5 * X[:, 1] + 1.5 * rng.normal(size=80) > 0.5
-    design, criterion = Features().fit(X).design(X), ExponentialPush(p, focus="bottom").on(y)
+    design, criterion = Features().fit(X).design(X), pnorm_push(p, focus="bottom").on(y)
     q = []
     for solver in (minimize_by_lbfgs, minimize_by_coordinates):
         scores = design.scores(solver(design, criterion, Penalty(), max_iter=20_000).weights)
@@ -41,7 +41,7 @@ def test_theorem_4_weights_may_differ_where_q_does_not():
     x = rng.normal(size=(60, 2))
     y = x[:, 0] + rng.normal(size=60) > 0
     X = np.column_stack([x, x[:, 0]])
-    design, criterion = Features().fit(X).design(X), ExponentialPush(4.0).on(y)
+    design, criterion = Features().fit(X).design(X), pnorm_push(4.0).on(y)
     found = [
         solver(design, criterion, Penalty(), max_iter=20_000).weights
         for solver in (minimize_by_lbfgs, minimize_by_coordinates)

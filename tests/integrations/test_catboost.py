@@ -7,7 +7,7 @@ from scipy.optimize import minimize_scalar
 
 from toprank.integrations.catboost import metric, objective
 from toprank.metrics import precision_at_k, roc_auc
-from toprank.objectives import ExponentialPush
+from toprank.objectives import pnorm_push
 
 SMALL = {
     "iterations": 40, "depth": 3, "learning_rate": 0.2, "thread_count": 1, "verbose": False,
@@ -51,7 +51,7 @@ def test_the_twin_is_the_push_up_to_a_shift(p):
     for _ in range(5):
         s = rng.normal(size=30)
         best = minimize_scalar(lambda c, s=s: twin(s + c, y, np.ones(30), p, 1.0)).fun
-        ratios.append(best / ExponentialPush(p).risk(s, y) ** (1 / (p + 1)))
+        ratios.append(best / pnorm_push(p).risk(s, y) ** (1 / (p + 1)))
     np.testing.assert_allclose(ratios, ratios[0], rtol=1e-6)
 
 
@@ -62,7 +62,7 @@ def test_rounds_lower_the_push(rows):
     model = catboost.CatBoost(SMALL | {"loss_function": push, "eval_metric": "AUC"})
     model.fit(X, y, sample_weight=weight)
     scores = model.predict(X)
-    formula = ExponentialPush(2)
+    formula = pnorm_push(2)
     start = formula.value(np.zeros(y.size), y, sample_weight=weight)
     assert formula.value(scores, y, sample_weight=weight) < start
     assert roc_auc(y, scores) > 0.85

@@ -9,7 +9,7 @@ from experiments import datasets
 from toprank.integrations.lightgbm import metric, objective
 from toprank.integrations.trees import TreeObjective, ids_of_lists
 from toprank.metrics import partial_auc, pnorm_error, precision_at_k, roc_auc
-from toprank.objectives import ExponentialPush
+from toprank.objectives import pnorm_push
 
 SMALL = {"verbose": -1, "num_threads": 1, "num_leaves": 7, "deterministic": True}
 SKLEARN = {"verbose": -1, "n_jobs": 1, "num_leaves": 7, "deterministic": True, "n_estimators": 15}
@@ -118,9 +118,7 @@ def test_native_evaluation_sees_weights_and_lists(rows):
 def test_estimators_can_be_cloned():
     model = lightgbm.LGBMRegressor(objective=objective("pnorm_push", p=4))
     assert clone(model).objective == model.objective
-    assert (
-        repr(model.objective) == "objective(ExponentialPush(p=4, focus='top', bottom_weight=1.0))"
-    )
+    assert repr(model.objective) == f"objective({pnorm_push(4)!r})"
 
 
 def test_several_classes_are_refused(rows):
@@ -143,7 +141,7 @@ def test_one_long_list_that_lambdarank_refuses(rows):
 def test_real_gamma_rays_come_first(real):
     table = real(datasets.load_magic)
     X, y = np.asarray(table.X)[::4], np.asarray(table.y)[::4]
-    model = lightgbm.LGBMRegressor(objective=objective(ExponentialPush(4)), **SKLEARN)
+    model = lightgbm.LGBMRegressor(objective=objective(pnorm_push(4)), **SKLEARN)
     model.fit(X[::2], y[::2])
     top = precision_at_k(y[1::2], model.predict(X[1::2]), k=100)
     assert top > 0.9

@@ -1,6 +1,7 @@
 """ONNX graphs score rows as the rankers themselves do."""
 
 import numpy as np
+import onnx
 import onnxruntime
 import pandas as pd
 import pytest
@@ -14,8 +15,17 @@ from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 
 import toprank
 from experiments import datasets
+from tests.models.mixed_tables import mixed_table, random_formula
 from toprank.integrations.onnx import to_onnx
+from toprank.models import Formula, formula_of
+from toprank.models.formula import Summand
+from toprank.models.terms import Weights
 from toprank.selection import Blend, ForestRanker, LogisticRanker
+from toprank.tables import Table
+from toprank.tables.encoding import Encoding, IsMissing, Lookup, Number
+from toprank.tables.notation import ColumnSchema
+from toprank.tables.schema import Schema
+from toprank.tables.table import as_table
 
 
 def scored(model, X, **options):
@@ -105,13 +115,13 @@ def test_what_cannot_be_converted_says_so(rows):
     X, y, _, _ = rows(100)
     with pytest.raises(NotFittedError):
         to_onnx(toprank.PNormPush())
-    with pytest.raises(TypeError, match="RankSVM cannot be exported"):
+    with pytest.raises(TypeError, match="RankSVM cannot be stored or exported"):
         to_onnx(toprank.RankSVM(norm=2, kernel="rbf", nu=0.6).fit(X, y))
-    trees = toprank.TreeRanker(n_trees=2, categories=[0])
-    with pytest.raises(TypeError, match="TreeRanker cannot be exported"):
-        to_onnx(trees.fit(np.round(X), y))
+    trees = toprank.TreeRanker(n_trees=2, categories=[0]).fit(np.round(X), y)
+    with pytest.raises(TypeError, match="TreeRanker encodes columns of its own"):
+        to_onnx(make_pipeline(StandardScaler().fit(X), trees))
     labels = np.column_stack([y, X[:, 2] > 0]).astype(int)
-    with pytest.raises(TypeError, match="AdaBoostMH cannot be exported"):
+    with pytest.raises(TypeError, match="AdaBoostMH cannot be stored"):
         to_onnx(toprank.AdaBoostMH(max_iter=5).fit(X, labels))
     with pytest.raises(ValueError, match="initial_types describes the inputs of a pipeline"):
         to_onnx(toprank.PNormPush().fit(X, y), initial_types=[])
@@ -137,31 +147,100 @@ def test_a_blend_is_the_sum_of_its_members(rows):
     np.testing.assert_allclose(scored(blend, new), blend.decision_function(new), atol=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore:coded")
-def test_the_encoder_of_a_table_becomes_part_of_the_graph():
+def inputs_of(table):
+    """Columns as a graph takes them: numbers, NaN where missing, or words, empty where missing."""
+    columns = {name: table.column(name) for name in table.schema}
+    return {
+        name: np.array(
+            [word or "" for word in column.texts()] if column.is_category else column.parts()[0],
+            dtype=object if column.is_category else np.float64,
+        )[:, None]
+        for name, column in columns.items()
+    }
+
+
+def encoded_and_scored(formula, inputs):
+    graph = to_onnx(formula)
+    (cells,) = [node.input[0] for node in graph.graph.node if node.op_type == "Transpose"]
+    kind = onnx.TensorProto.DOUBLE
+    graph.graph.output.append(onnx.helper.make_tensor_value_info(cells, kind, [None, None]))
+    session = onnxruntime.InferenceSession(
+        graph.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    return session.run([cells, "scores"], inputs)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_every_kind_of_column_and_term_gives_the_numbers_of_the_model(seed):
+    rng = np.random.default_rng(seed)
+    train = Table(mixed_table(rng, 300))
+    new = Table(mixed_table(rng, 80, is_new=True), schema=train.schema)
+    new = new.rows(np.append(np.arange(80), rng.integers(80, size=20)))  # ties
+    formula = random_formula(rng, train)
+    cells, found = encoded_and_scored(formula, inputs_of(new))
+    np.testing.assert_array_equal(cells, formula.encoding.transform(new))
+    scores = formula.scores(new)
+    np.testing.assert_allclose(found, scores, rtol=1e-9)
+    order = np.argsort(-scores, kind="stable")
+    assert np.argsort(-found, kind="stable").tolist() == order.tolist()
+
+
+def test_codes_infinite_numbers_and_question_marks_are_missing():
+    columns = [ColumnSchema("x", "number", codes=(-999.0, -1.0)), ColumnSchema("job", "category")]
+    many = tuple(f"job {number}" for number in range(300))
+    encoding = Encoding(
+        Schema({column.name: column for column in columns}),
+        [
+            Number("x"),
+            IsMissing("x"),
+            Lookup("job", ("job 3",)),
+            Lookup("job", many, tuple(np.arange(300) / 7), 0.1, None),
+            IsMissing("job"),
+        ],
+    )
+    cells, _ = encoded_and_scored(
+        Formula(encoding, ()),
+        {
+            "x": np.array([1.5, -999, -1, np.inf, -np.inf, np.nan])[:, None],
+            "job": np.array(["job 3", "job 299", "NA", "?", "", "other"], dtype=object)[:, None],
+        },
+    )
+    nan = np.nan
+    assert_array_equal = np.testing.assert_array_equal
+    assert_array_equal(cells[:, 0], [1.5, nan, nan, nan, nan, nan])
+    assert_array_equal(cells[:, 1], [0, 1, 1, 1, 1, 1])
+    assert_array_equal(cells[:, 2], [1, 0, 0, 0, 0, 0])
+    assert_array_equal(cells[:, 3], [3 / 7, 299 / 7, 0.1, nan, nan, 0.1])
+    assert_array_equal(cells[:, 4], [0, 0, 0, 1, 1, 0])
+
+
+def test_numbers_that_no_term_looks_at_may_be_missing():
+    weights = Summand(2.0, 1.0, Weights(np.array([0.0, 3.0])))
+    formula = Formula(Encoding.of_numbers(["a", "b"]), (weights,), 0.5)
+    assert scored(formula, [[np.nan, 1.0], [np.inf, 2.0]]).tolist() == [8.5, 14.5]
+    nothing = Formula(formula.encoding, (Summand(2.0, 1.0, Weights(np.zeros(2))),), 0.5)
+    assert scored(nothing, [[np.nan, 1.0], [0.0, 2.0]]).tolist() == [2.5, 2.5]
+
+
+@pytest.mark.parametrize("kind", ["top", "trees"])
+def test_the_encoding_of_a_ranker_becomes_part_of_the_graph(kind):
     rng = np.random.default_rng(0)
     n = 200
     days = rng.integers(-30_000, 60_000, size=n)
     table = pd.DataFrame(
         {
             "age": np.where(rng.random(n) < 0.1, np.nan, rng.normal(40, 9, n)),
-            "coded": np.where(rng.random(n) < 0.2, -999.0, rng.normal(size=n)),
             "member": rng.random(n) < 0.5,
             "when": pd.to_datetime(days, unit="D").where(rng.random(n) > 0.1),
             "job": rng.choice(["clerk", "smith", "baker", None], n),
         }
     )
     y = table["age"].fillna(40) + rng.normal(size=n) > 45
-    model = toprank.TopRanker(10, candidates=["logistic", "rankboost"]).fit(table, y)
+    model = toprank.TopRanker(10, candidates=["logistic", "rankboost"])
+    if kind == "trees":
+        table, model = table[["age", "job"]], toprank.TreeRanker(n_trees=10, categories=["job"])
+    model.fit(table, y)
     new = table.sample(frac=1.0, random_state=1)
     new.loc[new.index[:9], "job"] = "never seen"
-    since_1970 = (new["when"] - pd.Timestamp("1970-01-01")) / pd.Timedelta(days=1)
-    inputs = {
-        "age": new["age"].to_numpy(np.float64),
-        "coded": new["coded"].to_numpy(np.float64),
-        "member": new["member"].to_numpy(np.float64),
-        "when": since_1970.to_numpy(np.float64),
-        "job": new["job"].fillna("").to_numpy(str).astype(object),
-    }
-    found = scored(model, {name: values[:, None] for name, values in inputs.items()})
-    np.testing.assert_allclose(found, model.decision_function(new), atol=1e-9)
+    inputs = inputs_of(as_table(new).read_by(formula_of(model).encoding.schema))
+    np.testing.assert_allclose(scored(model, inputs), model.decision_function(new), atol=1e-9)

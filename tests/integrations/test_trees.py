@@ -12,7 +12,7 @@ import pytest
 from toprank.integrations import trees
 from toprank.integrations.trees import TreeMetric, TreeObjective, ids_of_lists
 from toprank.kernels.threads import Threads
-from toprank.objectives import ExponentialPush, PrecisionAtK, Price, Push, objective_named
+from toprank.objectives import PrecisionAtK, Price, Push, objective_named, pnorm_push
 
 OBJECTIVES = [
     objective_named("pnorm_push", {"p": 4}),
@@ -69,11 +69,11 @@ def test_the_gradient_is_that_of_the_objective_up_to_one_factor(objective, rows)
 def test_new_labels_are_noticed_also_in_the_same_array(rows):
     _, y, weight, _ = rows()
     scores = np.linspace(-1, 1, y.size)
-    objective = TreeObjective(ExponentialPush())
+    objective = TreeObjective(pnorm_push())
     before, _ = objective.gradients(scores, y, None, None)
     y[:] = 1 - y
     swapped, _ = objective.gradients(scores, y, None, None)
-    fresh, _ = TreeObjective(ExponentialPush()).gradients(scores, y, None, None)
+    fresh, _ = TreeObjective(pnorm_push()).gradients(scores, y, None, None)
     assert not np.array_equal(before, swapped)
     np.testing.assert_array_equal(swapped, fresh)
     weighted, _ = objective.gradients(scores, y, weight, None)
@@ -95,7 +95,7 @@ def test_copies_travel_without_the_labels(rows):
 def test_models_in_several_threads_may_share_an_objective(rows, monkeypatch):
     _, y, _, _ = rows()
     scores = np.linspace(-1, 1, y.size)
-    objective = TreeObjective(ExponentialPush())
+    objective = TreeObjective(pnorm_push())
     expected = [objective.gradients(scores, labels, None, None)[0] for labels in (y, 1 - y)]
     first, second = threading.Event(), threading.Event()
     derivatives = TreeObjective._derivatives
@@ -147,7 +147,7 @@ def test_sizes_of_lists_must_cover_the_rows():
 
 def test_one_class_is_refused_with_the_remedy():
     with pytest.raises(ValueError, match="ranking needs both classes, so add negative rows"):
-        TreeObjective(ExponentialPush()).gradients(np.zeros(3), np.ones(3), None, None)
+        TreeObjective(pnorm_push()).gradients(np.zeros(3), np.ones(3), None, None)
 
 
 @pytest.mark.skipif(

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from toprank.integrations.trees import TreeObjective, ids_of_lists
 from toprank.integrations.xgboost import PARAMS, metric, objective
 from toprank.metrics import partial_auc, precision_at_k, roc_auc
-from toprank.objectives import ExponentialPush
+from toprank.objectives import pnorm_push
 
 SMALL = {"nthread": 1, "max_depth": 3, **PARAMS}
 SKLEARN = {"n_jobs": 1, "max_depth": 3, "n_estimators": 15, **PARAMS}
@@ -37,7 +37,7 @@ def test_rounds_lower_the_objective_and_rank_the_rows(rows, name, options):
 
 def test_both_interfaces_learn_the_same_model(rows):
     X, y, weight, _ = rows()
-    push = objective(ExponentialPush(4))
+    push = objective(pnorm_push(4))
     data = xgboost.DMatrix(X, label=y, weight=weight)
     native = xgboost.train(SMALL, data, 15, obj=push).predict(data)
     model = xgboost.XGBRegressor(objective=push, **SKLEARN).fit(X, y, sample_weight=weight)

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 
 from tests.objectives.naive import Truth, push_risk
-from toprank.kernels.cells import Cells, smooth_sums
+from toprank.kernels.cells import Cells, moments_of, series_of, values_of
 from toprank.objectives import Push, heights
 
 FUNCTIONS = {
@@ -30,9 +30,9 @@ def test_sums_over_cells_are_sums_over_all_pairs(spread, adjoint):
     low, n_cells = scores.min(), int(np.ptp(scores)) + 1
     targets = Cells(scores, rows, low, low, n_cells)
     sources = Cells(scores, others, low, low, n_cells)
-    found = smooth_sums(
-        list(FUNCTIONS.values()), targets, sources, weights[sources.rows], adjoint=adjoint
-    )
+    moments = moments_of(sources, weights[sources.rows])
+    series = series_of(list(FUNCTIONS.values()), moments, adjoint=adjoint)
+    found = [values_of(targets, one) for one in series]
     x = scores[targets.rows][:, None] - scores[sources.rows]
     for values, function in zip(found, FUNCTIONS.values(), strict=True):
         expected = function(-x if adjoint else x) @ weights[sources.rows]

@@ -15,6 +15,7 @@ from toprank.inputs import as_lists
 from toprank.kernels.ladder import Ladder, exponential_adjoint, exponential_mass
 from toprank.kernels.sweeps import (
     FAR,
+    SortedRows,
     TailKernel,
     heights_of_lower,
     held_back,
@@ -65,7 +66,7 @@ HINGES = [
 
 @st.composite
 def sorted_problems(draw):
-    """Sorted scores and grades of a ladder, and the ladder."""
+    """Sorted rows of a ladder and their weights, and the ladder."""
     n = draw(st.integers(1, 30))
     rng = np.random.default_rng(draw(st.integers(0, 10**9)))
     scores = rng.normal(size=n) * draw(st.sampled_from([1e-9, 0.1, 1.0, 10.0, 60.0]))
@@ -78,17 +79,18 @@ def sorted_problems(draw):
     order, ordered = ladder.sort(laid_out)
     in_lists = np.repeat(np.arange(ladder.n_rungs.size), np.diff(ladder.lists))
     np.testing.assert_array_equal(order, np.lexsort((laid_out, in_lists)))
-    return ladder, ordered, ladder.grades[order], ladder.weights[order]
+    rows = SortedRows(ordered, ladder.grades[order], ladder.lists, ladder.n_rungs)
+    return ladder, rows, ladder.weights[order]
 
 
 @given(problem=sorted_problems(), adjoint=st.booleans())
 @settings(max_examples=300, deadline=None)
 def test_hinge_moments(problem, adjoint):
-    ladder, scores, grades, weights = problem
-    sums = np.empty((3, scores.size))
-    hinge_moments(scores, grades, weights, ladder.lists, ladder.n_rungs, adjoint, 1.0, sums)
+    _, rows, weights = problem
+    sums = np.empty((3, rows.scores.size))
+    hinge_moments(rows, weights, adjoint, 1.0, sums)
     for fast, kernel in zip(sums, HINGES, strict=True):
-        naive = naive_sums(scores, grades, weights, ladder.lists, kernel, adjoint=adjoint)
+        naive = naive_sums(rows.scores, rows.grades, weights, rows.lists, kernel, adjoint=adjoint)
         assert np.allclose(fast, naive, rtol=1e-12, atol=0.0)
 
 
@@ -96,35 +98,31 @@ def test_hinge_moments(problem, adjoint):
 @given(problem=sorted_problems(), adjoint=st.booleans())
 @settings(max_examples=300, deadline=None)
 def test_tail_sums(name, problem, adjoint):
-    ladder, scores, grades, weights = problem
+    _, rows, weights = problem
     kernel, function = TAILS[name]
-    (fast,) = tail_sums(
-        scores, grades, weights, ladder.lists, ladder.n_rungs, [kernel], adjoint=adjoint
-    )
+    (fast,) = tail_sums(rows, weights, [kernel], adjoint=adjoint)
     power = 2 if name == "squared sigmoid" else 1
-    factor = np.exp(power * held_back(scores, grades, ladder.lists, ladder.n_rungs))
+    factor = np.exp(power * held_back(rows))
     if adjoint:
         # what a far outer row lost must be in its weight
-        (fast,) = tail_sums(
-            scores, grades, weights * factor, ladder.lists, ladder.n_rungs, [kernel], adjoint=True
-        )
+        (fast,) = tail_sums(rows, weights * factor, [kernel], adjoint=True)
     else:
         fast = fast * factor
-    naive = naive_sums(scores, grades, weights, ladder.lists, function, adjoint=adjoint)
+    naive = naive_sums(rows.scores, rows.grades, weights, rows.lists, function, adjoint=adjoint)
     assert np.allclose(fast, naive, rtol=1e-11, atol=1e-290)
 
 
 def test_rows_are_held_only_where_they_are_far_below_everything():
     scores = np.array([-100.0, -30.0, 0.0, 5.0])
-    lists, n_rungs = np.array([0, 4]), np.array([2])
-    shifts = held_back(scores, np.array([0, 0, 1, 0]), lists, n_rungs)
+    rows = SortedRows(scores, np.array([0, 0, 1, 0]), np.array([0, 4]), np.array([2]))
+    shifts = held_back(rows)
     assert shifts.tolist() == [-100.0 + FAR, 0.0, 0.0, 0.0]
 
 
 @given(problem=sorted_problems())
 @settings(max_examples=200, deadline=None)
 def test_exponential_sums(problem):
-    ladder, _, _, _ = problem
+    ladder, _, _ = problem
     scores = np.random.default_rng(ladder.rows.size).normal(size=ladder.rows.size) * 3
     lowest, mass = exponential_mass(scores, ladder.weights, ladder.rungs, ladder.first_rungs)
     rungs = np.repeat(np.arange(mass.size), np.diff(ladder.rungs))
@@ -163,8 +161,8 @@ def test_a_pair_exactly_at_the_margin_has_no_hinge():
 @pytest.mark.parametrize("scores", [[0.0, np.nan], [np.inf, -np.inf], [1e300, -1e300], [0.0, 0.0]])
 def test_hinges_of_any_size_keep_to_their_rows(scores):
     sums = np.empty((3, 2))
-    rows = np.array(scores), np.array([0, 1]), np.ones(2), np.array([0, 2]), np.array([2])
-    hinge_moments(*rows, False, 1.0, sums)
+    rows = SortedRows(np.array(scores), np.array([0, 1]), np.array([0, 2]), np.array([2]))
+    hinge_moments(rows, np.ones(2), False, 1.0, sums)
     assert not sums[:, 1].any()  # the higher rung has no rows above it
 
 

@@ -44,7 +44,7 @@ def test_the_head_is_sorted_and_holds_the_amount(case):
     values, weights, amount = case
     sorted_values = values.copy()
     moved = None if weights is None else weights.copy()
-    n_sorted = sort_head(sorted_values, moved, amount)
+    n_sorted = sort_head(sorted_values, moved, amount).size
     head, rest = sorted_values[:n_sorted], sorted_values[n_sorted:]
     assert np.array_equal(head, np.sort(values)[::-1][:n_sorted])
     assert not rest.size or not head.size or rest.max() <= head[-1]
@@ -61,8 +61,7 @@ def test_the_head_is_sorted_and_holds_the_amount(case):
 def test_a_cut_equals_that_of_a_full_sort(case):
     values, weights, amount = case
     expected = naive_head(values, weights, amount)
-    n_sorted = sort_head(values, weights, amount)
-    assert cut(values, weights, n_sorted, amount) == pytest.approx(expected, rel=1e-9)
+    assert cut(sort_head(values, weights, amount), amount) == pytest.approx(expected, rel=1e-9)
 
 
 def test_the_bound_avg_peaks_at_a_whole_number_of_whole_weights():
@@ -83,7 +82,7 @@ def test_no_common_pattern_is_slow(pattern):
         "two values": ramp % 2,
     }[pattern]
     expected = np.sort(values)[::-1][:1000]
-    n_sorted = sort_head(values, None, 1000.0)
+    n_sorted = sort_head(values, None, 1000.0).size
     assert np.array_equal(values[:n_sorted], expected)
 
 
@@ -118,5 +117,5 @@ def test_rows_on_which_every_split_is_a_bad_one_are_sorted(monkeypatch):
     monkeypatch.undo()
     values = np.array([min(row.value, 1e6) for row in rows])
     expected = np.sort(values)[::-1]
-    assert sort_head(values, None, 1_000.0) == 1_000
+    assert sort_head(values, None, 1_000.0).size == 1_000
     assert np.array_equal(values, expected)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["JUDGES", "LOSSES", "Row", "orders", "value"]
 
-LOSSES = frozenset({"pnorm_error", "price_of_heights", "r_max", "winner_take_all"})
+LOSSES = frozenset({"pnorm_error", "r_max", "winner_take_all"})
 _ANY_LIST = frozenset({"dcg", "precision_at_k", "value_at_k"})
 _BOTH_CLASSES = frozenset(
     {
@@ -33,7 +33,6 @@ _BOTH_CLASSES = frozenset(
         "partial_auc",
         "pnorm_error",
         "positives_at_top",
-        "price_of_heights",
         "r_max",
         "roc_auc",
         "winner_take_all",
@@ -175,11 +174,6 @@ def _heights(order: Order, unit: Fraction) -> list[Fraction]:
     return [unit * sum(g > 0 for g in order[at:]) for at, gain in enumerate(order) if not gain]
 
 
-def _reverse_heights(order: Order, unit: Fraction) -> list[Fraction]:
-    """Negatives above each positive."""
-    return [unit * sum(not g for g in order[:at]) for at, gain in enumerate(order) if gain]
-
-
 def _places(order: Order, unit: Fraction) -> list[int]:
     """Place of each positive, which a copy holds a part of."""
     return [math.floor(at * unit) + 1 for at, gain in enumerate(order) if gain]
@@ -239,14 +233,6 @@ def pnorm_error(order: Order, unit: Fraction, p: float = 4, *, normalize: bool =
     if math.isinf(p):
         return max(shares)
     return float((sum(share**p for share in shares) / len(shares)) ** (1 / p))
-
-
-def price_of_heights(
-    order: Order, unit: Fraction, price: Callable[[float], float], on: str = "height"
-) -> float:
-    """Σ price of each height, reverse height or rank."""
-    what = {"height": _heights, "reverse_height": _reverse_heights, "rank": _places}[on]
-    return float(unit) * math.fsum(price(float(place)) for place in what(order, unit))
 
 
 def _taken(order: Order, unit: Fraction, k: Fraction) -> list[float]:
@@ -355,7 +341,6 @@ JUDGES: dict[str, Callable[..., Any]] = {
     "positives_at_top": positives_at_top,
     "prbep": prbep,
     "precision_at_k": precision_at_k,
-    "price_of_heights": price_of_heights,
     "r_max": r_max,
     "recall_at_k": recall_at_k,
     "roc_auc": roc_auc,
@@ -477,26 +462,8 @@ def _dcg_together(
     )
 
 
-def _prices_together(
-    tied: Ties, unit: Fraction, price: Callable[[float], float], on: str = "height"
-) -> float:
-    """Every tied pair counts, also among the positives of a rank."""
-    entries = _entries(tied, unit)
-    all_found = entries[-1].found
-    total = 0.0
-    for tie in entries:
-        payers, place = {
-            "height": (tie.negatives, all_found - tie.found + tie.positives),
-            "reverse_height": (tie.positives, tie.rows - tie.found),
-            "rank": (tie.positives, tie.rows),
-        }[on]
-        total += float(payers) * price(float(place)) if payers else 0.0
-    return total
-
-
 _TOGETHER: dict[str, Callable[..., Any]] = {
     "average_precision": _precision_together,
     "average_reciprocal_rank": _reciprocals_together,
     "dcg": _dcg_together,
-    "price_of_heights": _prices_together,
 }

@@ -28,12 +28,6 @@ OPTIONS = {
         {"p": 2, "margin": 0.3},
         {"p": 3, "margin": 0.2, "normalize": True},
     ],
-    "price_of_heights": [
-        {"price": np.square},
-        {"price": np.sign},
-        {"price": np.log1p, "on": "reverse_height"},
-        {"price": np.sqrt, "on": "rank"},
-    ],
     "precision_at_k": [{"k": k} for k in (1, 2, 3, 0.4, 0.07)],
     "recall_at_k": [{"k": k} for k in (1, 2, 3, 0.5)],
     "lift": [{"k": k} for k in (1, 2, 0.25)],
@@ -109,7 +103,6 @@ def expected_of(name, case, options, ties):
     kept = [row for row in rows if row.copies]
     fractional = any((row.copies * case.unit).denominator > 1 for row in kept)
     no_closed_form = name == "pnorm_error" and options.get("p") != 1
-    no_closed_form |= name == "price_of_heights" and options.get("on") != "rank"
     if ties == "average" and fractional and no_closed_form:
         return ValueError
     try:

@@ -19,9 +19,8 @@ OPTIONS = {
     "recall_at_k": {"k": 2},
     "lift": {"k": 2},
     "value_at_k": {"k": 2, "cost": 0.5},
-    "price_of_heights": {"price": np.log1p},
 }
-NAMES = [*metrics.names(), "price_of_heights"]
+NAMES = metrics.names()
 Y = np.array([1, 0, 0, 1, 1, 0])
 S = np.array([0.5, 0.5, 2.0, 1.5, 3.0, -1.0])
 
@@ -154,16 +153,10 @@ def test_bad_budgets_are_named(name, k, error, message):
         ("pnorm_error", {"margin": 1, "ties": "average"}, r"does not go with a margin"),
         ("pnorm_error", {"normalize": True, "ties": "average"}, r"no closed form .* choose"),
         (
-            "price_of_heights",
+            "pnorm_error",
             {"ties": "average", "sample_weight": [1, 1, 1, 1, 1, 0.5]},
             r"sample_weight that is not whole",
         ),
-        (
-            "price_of_heights",
-            {"on": "depth"},
-            r"on must be 'height', 'reverse_height' or 'rank', got 'depth'",
-        ),
-        ("price_of_heights", {"price": lambda h: 1.0}, r"must return one price per height"),  # noqa: ARG005
         ("dcg", {"log_base": 1}, r"log_base=1 must be above 1"),
         ("dcg", {"gain": "cubic"}, r"gain must be 'exponential' or 'linear', got 'cubic'"),
         ("dcg", {"y": [0, 1, 2, -2, 1, 0]}, r"y_true holds the grade -2"),

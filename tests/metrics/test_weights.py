@@ -106,8 +106,6 @@ def test_a_perfect_list_has_exact_ends_whatever_the_weights_sum_to():
         assert metrics.r_max(y, perfect, sample_weight=weights) == 0
         assert metrics.positives_at_top(y, reversed_, sample_weight=weights) == 0
         assert not metrics.height(y, perfect, sample_weight=weights).any()
-        paid = metrics.price_of_heights(y, perfect, sample_weight=weights, price=np.sign)
-        assert paid == 0
 
 
 @pytest.mark.parametrize("ties", ["average", "pessimistic", "optimistic", "together"])

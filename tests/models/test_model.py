@@ -2,12 +2,13 @@
 
 import numpy as np
 import polars as pl
+import pytest
 from scipy import sparse
 
 from toprank.app.fitting import fit_model
-from toprank.models import formula_of
+from toprank.models import formula_of, load, save
 from toprank.models.model import Model, Roles, mean_and_spread
-from toprank.selection import Blend
+from toprank.selection import Blend, TopRanker
 from toprank.selection.candidates import make_ranker
 from toprank.tables import TableEncoder
 
@@ -39,3 +40,49 @@ def test_mean_and_spread_of_sparse_rows_are_those_of_the_dense_columns():
     pairs = zip(mean_and_spread(sparse.csr_matrix(large)), mean_and_spread(large), strict=True)
     for mine, theirs in pairs:
         np.testing.assert_allclose(mine, theirs, rtol=1e-14)
+
+
+def saved_and_loaded(ranker, tmp_path):
+    return load(save(ranker, tmp_path / "m.toprank"))
+
+
+@pytest.mark.parametrize("kind", ["pnorm-push", "rankboost", "trees", "blend"])
+def test_sparse_rows_have_the_scores_of_dense_ones(kind, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.integers(-1, 2, size=(200, 4)) * rng.random((200, 4))
+    members = ["logistic", "rankboost"]
+    ranker = TopRanker(10, candidates=members) if kind == "blend" else make_ranker(kind)
+    ranker.fit(X, X[:, 0] + rng.normal(size=200) > 1)
+    model = saved_and_loaded(ranker, tmp_path)
+    for rows in (sparse.csr_matrix(X), sparse.csc_array(X)):
+        np.testing.assert_array_equal(model.decision_function(rows), ranker.decision_function(X))
+        assert model.top(rows, 5).tolist() == ranker.top(X, 5).tolist()
+    assert model.decision_function(sparse.csr_matrix(X[:0])).shape == (0,)
+    with pytest.raises(ValueError, match=r"shape \(200, 3\).*4 columns"):
+        model.decision_function(sparse.csr_matrix(X[:, :3]))
+
+
+def test_a_sparse_row_without_a_finite_score_is_refused(tmp_path):
+    X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    model = saved_and_loaded(make_ranker("pnorm-push").fit(X, [0, 0, 1, 1]), tmp_path)
+    with pytest.raises(ValueError, match="a row of X has no finite score: its 'x0' is nan"):
+        model.decision_function(sparse.csr_matrix([[1.0], [np.nan]]))
+
+
+def test_floats_among_python_values_keep_all_their_digits(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    ranker = make_ranker("pnorm-push").fit(X, X[:, 0] > 0.3)
+    model = saved_and_loaded(ranker, tmp_path)
+    assert (model.decision_function(X.astype(object)) == ranker.decision_function(X)).all()
+
+
+def test_what_counts_as_missing_is_told(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"a": rng.normal(size=80), "b": rng.normal(size=80)})
+    y = frame["a"].to_numpy() > 0.5
+    model = saved_and_loaded(make_ranker("rankboost").fit(frame, y), tmp_path)
+    with pytest.warns(UserWarning, match="X has no column 'b': it counts as missing in every row"):
+        model.top(frame.drop("b"), 5)
+    words = pl.DataFrame({"a": ["1.5", "many"], "b": [0.0, 1.0]})
+    with pytest.warns(UserWarning, match=r"a: 1 of 2 cells cannot.*'many' in row 2"):
+        model.decision_function(words)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tests.objectives.naive import Truth, largest_height, push_risk, reverse_height_risk
-from toprank.objectives import ExponentialIRPush, ExponentialPush, Price, Push
+from toprank.objectives import Price, Push, ir_push, pnorm_push
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,7 +110,7 @@ def _general(loss: str, price: Any, focus: str = "top", bottom_weight: float = 1
 
 CASES = [
     *[
-        Case(ExponentialPush(p, focus, c), "exponential", p, focus, c)
+        Case(pnorm_push(p, focus=focus, bottom_weight=c), "exponential", p, focus, c)
         for p, focus, c in [
             (1.0, "top", 1.0),
             (2.5, "top", 1.0),
@@ -120,7 +120,7 @@ CASES = [
             (math.inf, "both", 2.0),
         ]
     ],
-    Case(ExponentialIRPush(), "exponential", "log1p", "bottom"),
+    Case(ir_push(), "exponential", "log1p", "bottom"),
     *[_general(loss, "identity") for loss in LOSSES],
     *[_general(loss, 1.5, "both", 0.3) for loss in LOSSES],
     *[_general(loss, 4.0) for loss in LOSSES],

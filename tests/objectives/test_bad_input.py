@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from toprank.objectives import ExponentialPush, Price, Push, ir_push, pnorm_push
+from toprank.objectives import Price, Push, ir_push, pnorm_push
 
 SCORES = np.array([1.0, 0.0, 2.0])
 
@@ -35,7 +35,7 @@ def test_formulas_that_make_no_sense(arguments, message):
 @pytest.mark.parametrize("p", [0.0, 0.99, -1, math.nan, "4"])
 def test_powers_below_one(p):
     with pytest.raises(ValueError, match="p must be a number ≥ 1 or inf"):
-        ExponentialPush(p=p)
+        pnorm_push(p=p)
 
 
 def test_factories_pass_their_checks_on():

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from toprank.objectives import ExponentialPush, Push
-from toprank.objectives.base import KeptTrials
+from toprank.objectives import Push, pnorm_push
+from toprank.objectives.base import ScoreLine
 
 OBJECTIVES = [
-    ExponentialPush(4.0),
-    ExponentialPush(4.0, focus="bottom"),
-    ExponentialPush(3.0, focus="both"),
-    ExponentialPush(np.inf),
+    pnorm_push(4.0),
+    pnorm_push(4.0, focus="bottom"),
+    pnorm_push(3.0, focus="both"),
+    pnorm_push(np.inf),
     Push("squared_hinge", 2.0),
 ]
 
@@ -38,14 +38,14 @@ def test_a_line_gives_what_the_criterion_gives_there(objective):
 
 def test_a_lean_line_agrees_with_one_that_keeps_its_trials():
     scores, ahead, labels, weights = problem(1)
-    criterion = ExponentialPush(8.0).on(labels, sample_weight=weights)
-    lean, kept = criterion.line(scores, ahead), KeptTrials(criterion, scores, ahead)
+    criterion = pnorm_push(8.0).on(labels, sample_weight=weights)
+    lean, kept = criterion.line(scores, ahead), ScoreLine(criterion, scores, ahead)
     np.testing.assert_allclose(lean.at(0.3), kept.at(0.3), rtol=1e-12)
 
 
 def test_gradients_have_the_precision_of_the_moves():
     scores, ahead, labels, _ = problem(2)
-    criterion = ExponentialPush().on(labels)
+    criterion = pnorm_push().on(labels)
     line = criterion.line(scores.copy(), ahead.astype(np.float32))
     gradient = line.move(0.5)
     assert gradient.dtype == np.float32

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.objectives.naive import Truth
-from toprank.objectives import ExponentialPush, Push, Relative, SoftTop
+from toprank.objectives import Push, Relative, SoftTop, pnorm_push
 
 LOSSES = ("exponential", "logistic", "hinge", "squared_hinge")
 
@@ -309,7 +309,7 @@ def test_derivatives_of_soft_top_by_finite_differences(loss, focus):
 def test_soft_top_with_the_exponential_loss_is_the_push():
     scores, truth = random_problem(7, reach=3.0)
     value = SoftTop("exponential", sharpness=3.0).value(scores, truth.grades)
-    assert value == pytest.approx(math.exp(ExponentialPush(3.0).value(scores, truth.grades)))
+    assert value == pytest.approx(math.exp(pnorm_push(3.0).value(scores, truth.grades)))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from toprank.objectives import ExponentialPush
+from toprank.objectives import pnorm_push
 
 
 def class_covariances(H, gradient, curvature):
@@ -21,7 +21,7 @@ def test_moments_under_the_curvature_are_the_hessian_of_the_push(focus):
     rng = np.random.default_rng(0)
     H, y = rng.random((12, 3)), np.arange(12) < 5
     weights = np.array([1.0, -2.0, 0.5])
-    criterion = ExponentialPush(3.0, focus=focus).on(y)
+    criterion = pnorm_push(3.0, focus=focus).on(y)
 
     def gradient(at):
         return H.T @ criterion.value_and_gradient(H @ at)[1]
@@ -42,7 +42,7 @@ def test_a_row_of_weight_two_has_the_curvature_of_two_rows(focus):
     rng = np.random.default_rng(1)
     scores, y = rng.normal(size=10), np.arange(10) < 4
     weights = rng.integers(1, 4, 10)
-    objective = ExponentialPush(4.0, focus=focus)
+    objective = pnorm_push(4.0, focus=focus)
     _, weighted = objective.on(y, sample_weight=weights).gradient_and_curvature(scores)
     repeated = objective.on(np.repeat(y, weights)).gradient_and_curvature(
         np.repeat(scores, weights)

@@ -10,7 +10,8 @@ import pytest
 
 from tests.objectives.naive import Truth, push_risk
 from toprank.kernels.threads import Threads
-from toprank.objectives import ExponentialIRPush, ExponentialPush, PrecisionAtK, Push
+from toprank.objectives import PrecisionAtK, Push, ir_push, pnorm_push
+from toprank.truth import Truth as KnownTruth
 
 POWERS = (1.0, 1.5, 4.0, 64.0, 1e4, math.inf)
 LOSSES = ("exponential", "logistic", "hinge", "squared_hinge")
@@ -46,7 +47,7 @@ def test_any_power_on_two_scores(loss, p, gap):
 @pytest.mark.parametrize("kind", ["labels", "grades", "pairs", "general"])
 def test_exponential_scores_of_1e300(p, kind):
     scores = np.array([1e300, 0.0, -1e300])
-    objective = Push("exponential", price=p) if kind == "general" else ExponentialPush(p)
+    objective = Push("exponential", price=p) if kind == "general" else pnorm_push(p)
     criterion = {
         "labels": objective.on([0, 1, 1]),
         "general": objective.on([0, 1, 1]),
@@ -63,14 +64,14 @@ def test_exponential_scores_of_1e300(p, kind):
 
 @pytest.mark.parametrize("p", POWERS)
 def test_exponential_ties_at_1e300(p):
-    value, gradient = ExponentialPush(p).value_and_gradient(np.full(5, 1e300), [1, 1, 0, 0, 0])
+    value, gradient = pnorm_push(p).value_and_gradient(np.full(5, 1e300), [1, 1, 0, 0, 0])
     spread = 0.0 if math.isinf(p) else math.log(3.0) / p
     assert value == pytest.approx(math.log(2.0) + spread, rel=1e-14)
     assert np.allclose(gradient, [-0.5, -0.5, 1 / 3, 1 / 3, 1 / 3], rtol=1e-14)
 
 
 def test_ir_push_at_1e300():
-    value, gradient = ExponentialIRPush().value_and_gradient([1e300, -1e300, 0.0], [1, 1, 0])
+    value, gradient = ir_push().value_and_gradient([1e300, -1e300, 0.0], [1, 1, 0])
     assert value == 5e299
     assert gradient.tolist() == [0.0, -0.5, 0.5]
 
@@ -82,8 +83,12 @@ def test_one_exponential_per_row_is_enough_for_the_ir_push(spread, weighted, dty
     rng = np.random.default_rng(0)
     scores = (1e3 + spread * rng.normal(size=20_000)).astype(dtype)
     weights = 0.1 + rng.random(scores.size) if weighted else None
-    criterion = ExponentialIRPush().on(rng.random(scores.size) < 0.3, sample_weight=weights)
-    found, expected = criterion.gradient_and_hessian(scores), criterion._distant(scores)
+    truth = KnownTruth.of_labels(rng.random(scores.size) < 0.3, sample_weight=weights)
+    criterion, general = ir_push().criterion(truth), ir_push()._general(truth)
+    assert criterion.value(scores) == pytest.approx(general.value(scores), rel=1e-12)
+    slopes, same = (each.value_and_gradient(scores)[1] for each in (criterion, general))
+    np.testing.assert_allclose(slopes, same, rtol=max(1e-12, 4 * np.finfo(dtype).eps))
+    found, expected = criterion.gradient_and_hessian(scores), general.gradient_and_hessian(scores)
     for mine, other in zip(found, expected, strict=True):
         assert mine.dtype == dtype
         close = {"rtol": 100 * np.finfo(dtype).eps, "atol": 1e-9 * np.abs(other).max() ** 2}
@@ -194,7 +199,7 @@ def test_equal_steps_do_not_pile_up_rounding():
 
 
 def test_a_risk_beyond_floats_is_infinite_with_a_warning():
-    for objective in (ExponentialPush(), Push("squared_hinge", price=1e4)):
+    for objective in (pnorm_push(), Push("squared_hinge", price=1e4)):
         with pytest.warns(RuntimeWarning, match=r"look at value\(\)"):
             assert math.isinf(objective.risk([-900.0, 900.0], [1, 0]))
 
@@ -234,7 +239,7 @@ def test_precision_surrogates_refuse_scores_at_the_end_of_the_floats(surrogate):
 @pytest.mark.parametrize("kind", ["labels", "grades"])
 def test_weights_of_any_size_in_their_own_scale(kind, p, scale):
     scores, labels = np.array([0.5, -1.0, 0.2, 0.9]), [1, 1, 0, 0]
-    objective = ExponentialPush(p)
+    objective = pnorm_push(p)
     put = objective.on if kind == "labels" else objective.on_grades
     one, other = put(labels), put(labels, sample_weight=np.full(4, scale))
     growth = math.log(scale) * (1.0 if math.isinf(p) else 1.0 + 1.0 / p)
@@ -261,6 +266,6 @@ def test_a_value_too_large_for_a_float_is_infinite_with_a_warning():
 def test_scores_that_tie_up_to_rounding_share_the_subgradient_at_infinity():
     scores, labels = np.array([0.3, 0.1 + 0.2, -1.0]), [0, 0, 1]
     assert scores[0] != scores[1]
-    for objective in (ExponentialPush(math.inf), Push("hinge", price=math.inf)):
+    for objective in (pnorm_push(math.inf), Push("hinge", price=math.inf)):
         gradient = objective.value_and_gradient(scores, labels)[1]
         assert gradient[0] == pytest.approx(gradient[1], rel=1e-9)

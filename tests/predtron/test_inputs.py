@@ -8,7 +8,8 @@ from tests.predtron.streams import N, refuses, table
 from toprank.predtron import (
     PredtronSubsetRanker,
 )
-from toprank.predtron.inputs import StreamInputs, lists_of_rows
+from toprank.predtron.models import StreamInputs
+from toprank.predtron.rankers import lists_of_rows
 
 
 def test_lists_may_be_sparse_and_in_any_row_order(rng):

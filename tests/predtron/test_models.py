@@ -19,8 +19,7 @@ from toprank.predtron import (
     ShortlistLoss,
     SubsetZeroOne,
 )
-from toprank.predtron.inputs import StreamInputs
-from toprank.predtron.models import LinearModel, Pace, play_rounds, play_stream
+from toprank.predtron.models import LinearModel, Pace, StreamInputs, play_rounds, play_stream
 from toprank.predtron.problem import PredictionTable, RankingProblem, SubsetProblem
 
 

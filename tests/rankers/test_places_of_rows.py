@@ -25,7 +25,7 @@ from toprank import (
     TreeRanker,
 )
 from toprank.blocks import ArrayBlocks, Block
-from toprank.objectives import ExponentialPush, Price
+from toprank.objectives import Price, pnorm_push
 from toprank.selection import LogisticRanker
 from toprank.tables import ParquetBlocks
 
@@ -45,7 +45,7 @@ SUMS = {
     "trees, log loss": (TreeRanker("log_loss", **TREES), 1e-12),
     "trees, p-norm": (TreeRanker("pnorm_push", **TREES), 1e-12),
     "trees, ir": (TreeRanker("ir_push", **TREES), 1e-12),
-    "trees, bottom": (TreeRanker(ExponentialPush(4, "bottom"), **TREES), 1e-12),
+    "trees, bottom": (TreeRanker(pnorm_push(4, focus="bottom"), **TREES), 1e-12),
     "trees, directions": (TreeRanker(**TREES, monotone=[1, 0, 0, -1]), 1e-12),
     "trees, a generator": (TreeRanker(**TREES | {"random_state": np.random.RandomState(5)}), 1e-12),
 }

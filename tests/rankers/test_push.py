@@ -17,7 +17,7 @@ from toprank import IRPush, PNormPush
 from toprank.blocks import ArrayBlocks
 from toprank.datasets import load_digits_eights
 from toprank.metrics import pnorm_error, precision_at_k, roc_auc
-from toprank.objectives import ExponentialIRPush, ExponentialPush, Price, Push
+from toprank.objectives import Price, Push, ir_push, pnorm_push
 
 
 def data(n=300, d=4, seed=0):
@@ -30,9 +30,9 @@ def data(n=300, d=4, seed=0):
 def test_the_fit_minimises_the_printed_formula():
     X, y = data()
     for ranker, objective in (
-        (PNormPush(p=3, alpha=0), ExponentialPush(3)),
-        (PNormPush(p=2, focus="bottom", alpha=0), ExponentialPush(2, focus="bottom")),
-        (IRPush(alpha=0), ExponentialIRPush()),
+        (PNormPush(p=3, alpha=0), pnorm_push(3)),
+        (PNormPush(p=2, focus="bottom", alpha=0), pnorm_push(2, focus="bottom")),
+        (IRPush(alpha=0), ir_push()),
     ):
         model = ranker.fit(X, y)
         best = objective.value(model.decision_function(X), y)
@@ -386,7 +386,7 @@ def test_weights_within_a_logarithm_may_not_be_extreme():
     X, y = data(n=60, d=3)
     heavy = np.full(60, 1e170)
     for fit in (IRPush().fit, lambda *rows: IRPush().fit_blocks(ArrayBlocks.cut(*rows, size=25))):
-        with pytest.raises(ValueError, match=r"weight reaches 1e\+170, and ExponentialIRPush"):
+        with pytest.raises(ValueError, match=r"weight reaches 1e\+170, and Push"):
             fit(X, y, heavy)
     with pytest.raises(ValueError, match="divide them by one number"):
         PNormPush(price=Price(np.cosh, np.sinh)).fit(X, y, sample_weight=np.full(60, 1e-170))

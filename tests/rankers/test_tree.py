@@ -9,7 +9,7 @@ from sklearn.ensemble import RandomForestClassifier
 from toprank import TreeRanker
 from toprank.kernels.threads import Threads
 from toprank.metrics import scorer
-from toprank.objectives import ExponentialPush, LogLoss, Push
+from toprank.objectives import LogLoss, Push, pnorm_push
 
 RNG = np.random.default_rng(10)
 X = RNG.normal(size=(300, 4)).astype(np.float32)
@@ -29,7 +29,7 @@ def test_it_sees_what_columns_do_together():
 
 @pytest.mark.parametrize(
     "objective",
-    ["log_loss", "ir_push", "precision_at_k", Push("hinge", 1), ExponentialPush(np.inf)],
+    ["log_loss", "ir_push", "precision_at_k", Push("hinge", 1), pnorm_push(np.inf)],
 )
 def test_any_objective_grows_trees(objective):
     groups = np.arange(300) % 5

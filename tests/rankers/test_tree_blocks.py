@@ -5,7 +5,7 @@ import pytest
 
 from toprank import TreeRanker
 from toprank.blocks import ArrayBlocks
-from toprank.objectives import ExponentialPush, Push
+from toprank.objectives import Push, pnorm_push
 
 RNG = np.random.default_rng(3)
 N_ROWS = 1200
@@ -73,7 +73,7 @@ def test_a_callback_sees_every_tree_and_may_stop():
     "objective",
     [
         *("precision_at_k", "soft_top", Push("hinge", 1), Push("exponential", "log1p")),
-        *(ExponentialPush(np.inf), ExponentialPush(4, "both")),
+        *(pnorm_push(np.inf), pnorm_push(4, focus="both")),
     ],
     ids=str,
 )

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from tests.shortlists import naive
 from toprank.shortlists import (
     Calibration,
-    benjamini_hochberg,
     make_shortlist,
     measure_drift,
     p_values,
@@ -29,12 +28,6 @@ def lists(draw):
     calibration = Calibration.of(scores, y, sample_weight=draw(st.none() | weights))
     new = np.array(draw(st.lists(LEVELS, min_size=n_new, max_size=n_new)), dtype=float)
     return calibration, new, draw(st.sampled_from([0.1, 0.25, 0.5, 0.8]))
-
-
-@given(st.lists(st.integers(1, 20), max_size=9), st.sampled_from([0.05, 0.1, 0.5]))
-def test_benjamini_hochberg_is_the_largest_set(twentieths, q):
-    p = [each / 20 for each in twentieths]
-    assert set(np.flatnonzero(benjamini_hochberg(p, q))) == naive.benjamini_hochberg(p, q)
 
 
 @given(lists())

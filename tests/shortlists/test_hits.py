@@ -13,7 +13,7 @@ from toprank.shortlists import (
     positives_below,
     select_rows,
 )
-from toprank.shortlists.hits import most_among_new
+from toprank.shortlists.conformal import most_among_new
 
 
 @given(st.integers(0, 12), st.integers(0, 12), st.integers(0, 8), st.sampled_from([0.05, 0.3]))

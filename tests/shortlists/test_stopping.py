@@ -9,7 +9,7 @@ from toprank.shortlists import (
     positives_below,
     positives_left,
 )
-from toprank.shortlists.hits import Left
+from toprank.shortlists.conformal import Left
 
 
 @pytest.mark.parametrize("n_positives", [0, 3, 12])

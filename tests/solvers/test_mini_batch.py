@@ -1,15 +1,15 @@
 """Stochastic solvers of precision at k: what a step does, what a run adds up to."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
-from toprank.inputs import as_lists
 from toprank.kernels.mini_batches import Batches
 from toprank.objectives import PrecisionAtK
 from toprank.solvers import mini_batch
 from toprank.solvers.mini_batch import (
     SETS,
-    BatchRows,
     MiniBatches,
     Patience,
     Stream,
@@ -19,16 +19,22 @@ from toprank.solvers.mini_batch import (
     sgd_aim,
     steps_of,
 )
+from toprank.truth import Truth
 
 SURROGATES = ("avg", "max", "ramp", "struct")
 FIXED = {"whole": True, "average": False}
+
+
+class Rows(NamedTuple):
+    X: np.ndarray
+    truth: Truth
 
 
 def problem(n=600, d=5, seed=0, share=0.3):
     rng = np.random.default_rng(seed)
     y = rng.random(n) < share
     X = rng.normal(size=(n, d)) + np.outer(y, np.linspace(1.0, 0.0, d))
-    return BatchRows(X, y, None, None)
+    return Rows(X, Truth.of_labels(y, is_part=True))
 
 
 def sgd(surrogate="avg", k=0.25, **options):
@@ -40,8 +46,8 @@ def sgd(surrogate="avg", k=0.25, **options):
 def run(aim, rows, batch_size=100, passes=3, low=None, span=None, seed=0):
     d = rows.X.shape[1]
     stream = Stream(aim, np.zeros(d) if low is None else low, np.ones(d) if span is None else span)
-    batches = MiniBatches(rows, batch_size, seed)
-    solution = stream.fit(rows, batches, max_iter=passes, patience=Patience(None, 5))
+    batches = MiniBatches(rows.truth, batch_size, seed)
+    solution = stream.fit(*rows, batches, max_iter=passes, patience=Patience(None, 5))
     return stream, solution
 
 
@@ -54,7 +60,7 @@ def naive_sgd(rows, surrogate, batches, passes, *, alpha=1e-2, step=1.0, low=0.0
         if surrogate == "ramp":
             reference = total / n_steps if n_steps else w
         for first, last in zip(batch.starts[:-1], batch.starts[1:], strict=True):
-            z, y = Z[batch.order[first:last]], rows.positives[batch.order[first:last]]
+            z, y = Z[batch.order[first:last]], rows.truth.positives[batch.order[first:last]]
             criterion = PrecisionAtK(0.25, surrogate).on(y)
             residuals = criterion.value_and_gradient(z @ w)[1]
             if surrogate == "ramp":  # the k best positives are those of the reference
@@ -79,7 +85,7 @@ def test_steps_are_those_of_algorithm_3(surrogate):
     rows = problem()
     low, span = rows.X.mean(axis=0), np.linspace(0.5, 3.0, 5)
     _, solution = run(sgd(surrogate), rows, low=low, span=span)
-    batches = MiniBatches(rows, 100, 0)
+    batches = MiniBatches(rows.truth, 100, 0)
     expected = naive_sgd(rows, surrogate, batches, 3, low=low, span=span)
     assert np.allclose(solution.weights, expected, rtol=1e-9, atol=1e-12)
 
@@ -92,7 +98,7 @@ def test_a_ball_given_as_a_projection_is_the_ball():
         stream = Stream(sgd(step=3.0, **options), low, span, project=on_set)
         ensemble = []
         solution = stream.fit(
-            rows, MiniBatches(rows, 20, 0), max_iter=3, patience=Patience(None, 5),
+            *rows, MiniBatches(rows.truth, 20, 0), max_iter=3, patience=Patience(None, 5),
             ensemble=ensemble,
         )  # fmt: skip
         models.append(np.vstack([solution.weights / span, *ensemble]))
@@ -103,7 +109,6 @@ def test_a_ball_given_as_a_projection_is_the_ball():
 
 def test_steps_of_the_user_are_taken_as_they_are():
     rows = problem(n=60)
-    batches = MiniBatches(rows, 20, None)
     lengths = [0.5, 0.25]  # the last one stays
     for step in (lengths, lambda number: lengths[min(number, 2) - 1]):
         stream = Stream(
@@ -112,10 +117,10 @@ def test_steps_of_the_user_are_taken_as_they_are():
         )  # fmt: skip
         for first in (0, 20, 40):  # a stream in parts counts its steps on
             batch = Batches(np.arange(60), np.array([first, first + 20]))
-            stream.learn(rows, batch, batches.longest)
+            stream.learn(*rows, batch)
         w = np.zeros(5)
         for first, eta in zip((0, 20, 40), (0.5, 0.25, 0.25), strict=True):
-            x, y = rows.X[first : first + 20], rows.positives[first : first + 20]
+            x, y = rows.X[first : first + 20], rows.truth.positives[first : first + 20]
             g = PrecisionAtK(0.25, "avg").on(y).value_and_gradient(x @ w)[1] @ x
             w = (1 - eta * 1e-2) * w - eta * g
         assert np.allclose(stream.weights, w, rtol=1e-9, atol=1e-12)
@@ -126,7 +131,9 @@ def test_perceptrons_with_equal_steps_rank_alike():
     aim = perceptron_aim(0.25, "avg", whole=True, average=True)
     _, plain = run(aim, rows, passes=2)
     stream = Stream(aim, np.zeros(5), np.ones(5), steps=steps_of([0.5]))
-    halved = stream.fit(rows, MiniBatches(rows, 100, 0), max_iter=2, patience=Patience(None, 5))
+    halved = stream.fit(
+        *rows, MiniBatches(rows.truth, 100, 0), max_iter=2, patience=Patience(None, 5)
+    )
     assert np.allclose(2 * halved.weights, plain.weights, rtol=1e-9)
 
 
@@ -134,7 +141,7 @@ def naive_perceptron(rows, surrogate, batches, k, w=0.0):
     """Algorithms 1 and 2 for scores without ties."""
     w, mistakes = np.zeros(rows.X.shape[1]) + w, 0
     for first, last in zip(batches.starts[:-1], batches.starts[1:], strict=True):
-        x, y = rows.X[batches.order[first:last]], rows.positives[batches.order[first:last]]
+        x, y = rows.X[batches.order[first:last]], rows.truth.positives[batches.order[first:last]]
         if not w.any():  # all rows are tied: negatives come first and all share
             w, mistakes = w + k * (x[y].mean(axis=0) - x[~y].mean(axis=0)), mistakes + k
             continue
@@ -155,7 +162,9 @@ def naive_perceptron(rows, surrogate, batches, k, w=0.0):
 def test_updates_are_those_of_algorithm_1():
     rows = problem(seed=1)
     stream, solution = run(perceptron_aim(5, "avg", **FIXED), rows, passes=1)
-    expected, mistakes = naive_perceptron(rows, "avg", next(MiniBatches(rows, 100, 0).passes()), 5)
+    expected, mistakes = naive_perceptron(
+        rows, "avg", next(MiniBatches(rows.truth, 100, 0).passes()), 5
+    )
     assert np.allclose(solution.weights, expected)
     assert stream.tally.mistakes == mistakes
 
@@ -163,10 +172,10 @@ def test_updates_are_those_of_algorithm_1():
 def test_updates_are_those_of_algorithm_2():
     rows = problem(seed=2)
     aim = perceptron_aim(5, "max", **FIXED)
-    stream, first = run(aim, rows._replace(X=rows.X[:100], positives=rows.positives[:100]), 100, 1)
+    stream, first = run(aim, Rows(rows.X[:100], rows.truth.part(np.arange(100))), 100, 1)
     # from w = 0 the best false negatives are tied as well, so begin with a model
-    batch = next(MiniBatches(rows, 100, 3).passes())
-    stream.learn(rows, batch, 100)
+    batch = next(MiniBatches(rows.truth, 100, 3).passes())
+    stream.learn(*rows, batch)
     expected, _ = naive_perceptron(rows, "max", batch, 5, first.weights)
     assert np.allclose(stream.weights, expected)
 
@@ -176,9 +185,9 @@ def test_batches_of_one_row_are_the_classical_perceptron(surrogate):
     rows = problem(n=300, seed=4, share=0.5)
     _, solution = run(perceptron_aim(1, surrogate, **FIXED), rows, batch_size=1, passes=2)
     w = np.zeros(5)
-    for _, batch in zip(range(2), MiniBatches(rows, 1, 0).passes(), strict=False):
+    for _, batch in zip(range(2), MiniBatches(rows.truth, 1, 0).passes(), strict=False):
         for row in batch.order:
-            sign = 1.0 if rows.positives[row] else -1.0
+            sign = 1.0 if rows.truth.positives[row] else -1.0
             score = rows.X[row] @ w
             if (score <= 0) if sign > 0 else (score > 0):
                 w = w + sign * rows.X[row]
@@ -198,8 +207,7 @@ def test_a_row_beside_the_origin_is_the_classical_perceptron_too(surrogate):
             w = w + sign * row
     X = np.stack([x, np.zeros_like(x)], axis=1).reshape(100, 3)
     labels = np.stack([y, ~y], axis=1).ravel()
-    lists = as_lists(np.repeat(np.arange(50), 2), 100)
-    rows = BatchRows(X, labels, None, lists)
+    rows = Rows(X, Truth.of_labels(labels, groups=np.repeat(np.arange(50), 2)))
     aim = perceptron_aim(1, surrogate, **FIXED)
     _, solution = run(aim, rows, passes=1, seed=None)
     assert np.allclose(solution.weights, w)
@@ -209,8 +217,8 @@ def test_batches_without_a_class_are_passed_over():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(100, 2)), np.arange(100) < 10
     stream = Stream(sgd(), np.zeros(2), np.ones(2))
-    batches = MiniBatches(BatchRows(X, y, None, None), 5, seed=None)
-    value = stream.learn(BatchRows(X, y, None, None), next(batches.passes()), 5)
+    truth = Truth.of_labels(y)
+    value = stream.learn(X, truth, next(MiniBatches(truth, 5, seed=None).passes()))
     assert np.isnan(value)
     assert stream.tally.n_batches == 0
     assert stream.tally.n_skipped == 20
@@ -218,9 +226,8 @@ def test_batches_without_a_class_are_passed_over():
 
 
 def test_lists_are_batches():
-    rows = problem(n=60)
-    lists = as_lists(np.arange(60) % 7, 60)
-    batch = next(MiniBatches(rows._replace(lists=lists), 500, 0).passes())
+    truth = Truth.of_labels(problem(n=60).truth.positives, groups=np.arange(60) % 7)
+    batch = next(MiniBatches(truth, 500, 0).passes())
     seen = [set(np.arange(60)[batch.order[a:b]] % 7) for a, b in
             zip(batch.starts[:-1], batch.starts[1:], strict=True)]  # fmt: skip
     assert all(len(one) == 1 for one in seen)
@@ -229,12 +236,12 @@ def test_lists_are_batches():
 
 def test_batches_differ_in_length_by_one_at_most_and_repeat_by_seed():
     rows = problem(n=601)
-    batches = MiniBatches(rows, 100, 1)
+    batches = MiniBatches(rows.truth, 100, 1)
     first = next(batches.passes())
     sizes = np.diff(first.starts)
     assert sizes.sum() == 601
     assert sizes.max() - sizes.min() <= 1
-    assert sizes.max() <= batches.longest <= 100
+    assert sizes.max() <= 100
     assert np.array_equal(first.order, next(batches.passes()).order)
 
 
@@ -254,7 +261,11 @@ def test_the_model_stays_in_the_ball_and_the_average_is_exact(alpha, radius):
     stream = Stream(sgd(alpha=alpha, radius=limit, step=30.0), np.zeros(5), np.ones(5))
     ensemble = []
     solution = stream.fit(
-        rows, MiniBatches(rows, 20, 0), max_iter=20, patience=Patience(None, 5), ensemble=ensemble
+        *rows,
+        MiniBatches(rows.truth, 20, 0),
+        max_iter=20,
+        patience=Patience(None, 5),
+        ensemble=ensemble,
     )
     models = np.concatenate(ensemble)
     assert np.linalg.norm(models, axis=1).max() <= limit * (1 + 1e-9)

@@ -3,7 +3,7 @@ import pytest
 from scipy import optimize
 
 from experiments.datasets import load_housing, load_ionosphere, load_magic
-from toprank.objectives import ExponentialIRPush, ExponentialPush
+from toprank.objectives import ir_push, pnorm_push
 from toprank.solvers import (
     Penalty,
     minimize_by_coordinates,
@@ -28,7 +28,7 @@ def test_both_solvers_reach_the_same_value_on_real_data(load, real):
     data = real(load)
     X = data.X[:, -5:] if load is load_ionosphere else data.X
     design = Features().fit(X).design(X)
-    criterion = ExponentialPush(p=8).on(data.y)
+    criterion = pnorm_push(p=8).on(data.y)
     paths = [
         solver(design, criterion, Penalty(), max_iter=20_000, tol=1e-7).path[-1]
         for solver in SOLVERS
@@ -36,7 +36,7 @@ def test_both_solvers_reach_the_same_value_on_real_data(load, real):
     assert paths[0] == pytest.approx(paths[1], rel=1e-8)
 
 
-@pytest.mark.parametrize("objective", [ExponentialPush(p=3), ExponentialIRPush()])
+@pytest.mark.parametrize("objective", [pnorm_push(p=3), ir_push()])
 def test_two_solvers_reach_the_same_pair_weights(objective):
     # Theorem 4: the minimiser is unique in q, whatever λ it comes from
     design, y = problem()
@@ -52,7 +52,7 @@ def test_two_solvers_reach_the_same_pair_weights(objective):
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_the_optimum_satisfies_the_conditions_of_the_penalty(solver, penalty):
     design, y = problem()
-    criterion = ExponentialPush(p=4).on(y)
+    criterion = pnorm_push(p=4).on(y)
     solution = solver(design, criterion, penalty, max_iter=20_000, tol=1e-8)
     assert solution.converged
     _, residuals = criterion.value_and_gradient(design.scores(solution.weights))
@@ -67,14 +67,14 @@ def test_the_optimum_satisfies_the_conditions_of_the_penalty(solver, penalty):
 def test_enough_l1_switches_every_weak_ranker_off():
     design, y = problem()
     for solver in SOLVERS:
-        assert not solver(design, ExponentialPush(p=4).on(y), Penalty(2.0, 1.0)).weights.any()
+        assert not solver(design, pnorm_push(p=4).on(y), Penalty(2.0, 1.0)).weights.any()
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("penalty", [Penalty(), Penalty(0.01, 0.7)])
 def test_the_recorded_path_never_rises(solver, penalty):
     design, y = problem()
-    solution = solver(design, ExponentialPush(p=6).on(y), penalty, max_iter=50)
+    solution = solver(design, pnorm_push(p=6).on(y), penalty, max_iter=50)
     assert len(solution.path) == solution.n_iter + 1
     assert np.all(np.diff(solution.path) <= 1e-12)
 
@@ -83,7 +83,7 @@ def test_the_recorded_path_never_rises(solver, penalty):
 def test_separable_data_without_a_penalty_end_with_a_word_not_an_overflow(solver):
     X = np.array([[0.0], [1.0], [2.0], [3.0]])
     design = Features().fit(X).design(X)
-    solution = solver(design, ExponentialPush(p=8).on([0, 0, 1, 1]), Penalty())
+    solution = solver(design, pnorm_push(p=8).on([0, 0, 1, 1]), Penalty())
     assert solution.status == "separated"
     assert np.isfinite(solution.weights).all()
     assert "ranked without a mistake" in solution.complaint()
@@ -91,7 +91,7 @@ def test_separable_data_without_a_penalty_end_with_a_word_not_an_overflow(solver
 
 def test_a_warm_start_at_the_optimum_is_done_at_once():
     design, y = problem()
-    criterion = ExponentialPush(p=4).on(y)
+    criterion = pnorm_push(p=4).on(y)
     first = minimize_by_lbfgs(design, criterion, Penalty(1e-3))
     again = minimize_by_lbfgs(design, criterion, Penalty(1e-3), weights=first.weights)
     assert again.n_iter == 0
@@ -100,7 +100,7 @@ def test_a_warm_start_at_the_optimum_is_done_at_once():
 
 def test_sampled_curvature_leads_to_the_same_optimum_as_the_exact_one():
     design, y = problem(n=20_000)
-    criterion = ExponentialPush(p=16).on(y)
+    criterion = pnorm_push(p=16).on(y)
     lbfgs = minimize_by_lbfgs(design, criterion, Penalty(1e-3), tol=1e-9)
     newton = optimize.minimize(
         lambda w: criterion.value(design.scores(w)) + 0.5e-3 * w @ w,

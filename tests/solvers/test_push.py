@@ -6,7 +6,7 @@ from scipy import optimize
 
 from toprank import PNormPush
 from toprank.kernels.threads import Threads
-from toprank.objectives import ExponentialPush
+from toprank.objectives import pnorm_push
 from toprank.solvers import Penalty, minimize_by_lbfgs
 from toprank.solvers.push import (
     RowSpace,
@@ -30,7 +30,7 @@ def wide():
 def test_few_unknowns_find_the_weights_of_many(wide, start):
     X, y = wide
     design = Features().fit(X).design(X)
-    criterion, penalty = ExponentialPush(p=4).on(y), Penalty(1e-2)
+    criterion, penalty = pnorm_push(p=4).on(y), Penalty(1e-2)
     weights = None if start is None else np.full(900, start)
     seen = []
     found = minimize_in_row_space(
@@ -54,7 +54,7 @@ def test_a_monitor_can_stop_it(wide):
     X, y = wide
     design = Features().fit(X).design(X)
     space = RowSpace(design, design.gram())
-    criterion = ExponentialPush(p=4).on(y)
+    criterion = pnorm_push(p=4).on(y)
     found = minimize_in_row_space(design, space, criterion, Penalty(1e-3), monitor=lambda _: True)
     assert (found.status, found.n_iter, found.weights.size) == ("stopped", 1, 900)
 
@@ -81,7 +81,7 @@ def test_continuation_reaches_the_optimum_at_infinity():
     )
 
     truth, threads = Truth.of_labels(y), Threads(1)
-    push = ScoredProblem(design, truth, ExponentialPush(np.inf), "lbfgs", threads)
+    push = ScoredProblem(design, truth, pnorm_push(np.inf), "lbfgs", threads)
     solution = minimize_by_continuation(push, Penalty(alpha), max_iter=1000, tol=1e-8)
     assert solution.converged
     assert direct.fun - 1e-6 <= solution.path[-1] <= direct.fun + 1e-4

@@ -5,16 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.solvers.boosting_problems import SEEDS, all_pairs
+from tests.solvers.boosting_problems import SEEDS, all_pairs, explicit, labels
 from toprank.objectives import pnorm_push
-from toprank.solvers.boosting_columns import ColumnState
-from toprank.solvers.boosting_states import ClassificationLoss
-from toprank.solvers.soft_boosting import (
-    CappedClasses,
-    CappedPairs,
-    capped,
-    soft_boost,
-)
+from toprank.solvers.boosting import boost
+from toprank.solvers.boosting_states import ClassificationLoss, ColumnState
+from toprank.solvers.soft_boosting import CappedMargins, capped
 from toprank.weak_rankers import Features
 
 
@@ -37,8 +32,8 @@ def test_gradients_are_those_of_finite_differences(kind):
     weights, scores = rng.random(20) + 0.1, 2 * rng.normal(size=20)
     criterion = {
         "classification": ClassificationLoss(y, weights),
-        "capped classes": CappedClasses(y, weights, 0.5, 0.3),
-        "capped pairs": CappedPairs(all_pairs(y), None, 0.2, 20),
+        "capped classes": CappedMargins(labels(y, weights), (0.5, 0.3)),
+        "capped pairs": CappedMargins(explicit(all_pairs(y), 20), (0.2,)),
     }[kind]
     gradient = criterion.value_and_gradient(scores)[1]
     np.testing.assert_allclose(gradient, finite_differences(criterion, scores), atol=1e-8)
@@ -64,7 +59,7 @@ def test_bounded_weights_are_a_bounded_distribution(seed, nu, spread):
 def test_without_a_bound_the_weights_are_those_of_rankboost():
     y = np.arange(12) % 2 == 0
     scores = np.random.default_rng(0).normal(size=12)
-    value, gradient = CappedClasses(y, None, 1e-9, 1e-9).value_and_gradient(scores)
+    value, gradient = CappedMargins(labels(y), (1e-9, 1e-9)).value_and_gradient(scores)
     expected, slopes = pnorm_push(1.0).on(y).value_and_gradient(scores)
     assert value == pytest.approx(expected - np.log(36))
     np.testing.assert_allclose(gradient, slopes, atol=1e-12)
@@ -93,9 +88,9 @@ def test_soft_boosting_comes_within_delta_of_the_best_soft_margin(seed):
     H = (rng.random((60, 5)) < 0.5).astype(float)
     y = H[:, 0] + H[:, 1] - H[:, 2] + 0.5 * rng.normal(size=60) > 0.5
     best = best_soft_margin(H, y, 0.5, 0.4)
-    criterion = CappedClasses(y, None, 0.5, 0.4)
+    criterion = CappedMargins(labels(y), (0.5, 0.4))
     state = ColumnState(Features().fit(H).design(H), criterion)
-    run = soft_boost(state, delta=0.1, max_iter=100_000)
+    run = boost(state, selection="steepest", delta=0.1, max_iter=100_000)
     assert run.status == "converged"
     assert 0.9 * best - 1e-9 <= run.soft_margins[-1] <= best + 1e-9
     assert run.ceiling >= best - 1e-9

@@ -10,7 +10,7 @@ from toprank import TreeRanker
 from toprank.blocks import ArrayBlocks, Block
 from toprank.solvers import tree_blocks
 from toprank.solvers.tree_blocks import BlockStates
-from toprank.solvers.tree_boosting import BinnedColumns
+from toprank.solvers.tree_table import BinnedColumns
 
 RNG = np.random.default_rng(8)
 X = RNG.normal(size=(600, 3))
@@ -48,6 +48,7 @@ def sent(thing):
 class Forgetful(ArrayBlocks):
     """Blocks that are made again every few passes, as if a worker had been lost."""
 
+    is_remote = True
     n_passes = 0
 
     def total(self, work, *arguments):
@@ -68,10 +69,7 @@ class Forgetful(ArrayBlocks):
 def test_what_a_worker_has_lost_is_made_again_and_let_go_with_its_block():
     assert_same_trees(Forgetful.cut(X, Y, size=250))
     gc.collect()
-    states = tree_blocks.states_of_worker()
-    assert sent(BlockStates(30)) is states
-    assert sent(states) is states
-    assert not vars(states)["_by_codes"]
+    assert not vars(tree_blocks.OF_WORKER)["_by_codes"]
 
 
 @pytest.mark.parametrize(("objective", "more"), [("pnorm_push", 3), ("ir_push", 9)])

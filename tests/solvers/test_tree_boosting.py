@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from toprank.kernels.threads import Threads
-from toprank.objectives import ExponentialIRPush, ExponentialPush, LogLoss, Push
+from toprank.objectives import LogLoss, Push, ir_push, pnorm_push
 from toprank.solvers import tree_table
-from toprank.solvers.tree_boosting import BinnedColumns, Boosting, boost_trees, in_order
+from toprank.solvers.tree_boosting import Boosting, boost_trees, in_order
 from toprank.solvers.tree_leaves import leaf_objective
-from toprank.solvers.tree_table import TreeTable
+from toprank.solvers.tree_table import BinnedColumns, TreeTable
 from toprank.truth import Truth
 
 RNG = np.random.default_rng(5)
@@ -47,9 +47,9 @@ def grown(objective, threads, values=None, **changes):
     "objective",
     [
         LogLoss(),
-        ExponentialPush(2),
-        ExponentialPush(8, "bottom"),
-        ExponentialIRPush(),
+        pnorm_push(2),
+        pnorm_push(8, focus="bottom"),
+        ir_push(),
         Push("logistic", 2),
     ],
     ids=str,
@@ -68,7 +68,7 @@ def test_without_chance_the_objective_falls_with_every_tree(objective):
     assert (np.diff(values) < 0).all()
 
 
-@pytest.mark.parametrize("objective", [LogLoss(), ExponentialPush(2), ExponentialIRPush()], ids=str)
+@pytest.mark.parametrize("objective", [LogLoss(), pnorm_push(2), ir_push()], ids=str)
 def test_trees_do_not_depend_on_threads_and_chunks(objective, monkeypatch):
     expected, scores = grown(objective, Threads())
     monkeypatch.setattr(tree_table, "CHUNK", 37)
@@ -81,13 +81,13 @@ def test_trees_do_not_depend_on_threads_and_chunks(objective, monkeypatch):
 
 
 def test_seeds_make_other_trees():
-    one, _ = grown(ExponentialPush(2), Threads())
-    two, _ = grown(ExponentialPush(2), Threads(), seed=2)
+    one, _ = grown(pnorm_push(2), Threads())
+    two, _ = grown(pnorm_push(2), Threads(), seed=2)
     assert any((a.splits != b.splits).any() for a, b in zip(one, two, strict=True))
 
 
 def test_the_cover_is_the_weight_of_the_training_rows():
-    trees, _ = grown(ExponentialPush(2), Threads())
+    trees, _ = grown(pnorm_push(2), Threads())
     assert all(tree.cover.sum() == 400 for tree in trees)
 
 

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from toprank.kernels.threads import Threads
-from toprank.objectives import ExponentialIRPush, ExponentialPush, LogLoss, PrecisionAtK, Push
+from toprank.objectives import LogLoss, PrecisionAtK, Push, ir_push, pnorm_push
 from toprank.solvers import tree_leaves
-from toprank.solvers.tree_boosting import BinnedColumns
 from toprank.solvers.tree_leaves import leaf_objective
-from toprank.solvers.tree_table import TreeTable
+from toprank.solvers.tree_table import BinnedColumns, TreeTable
 from toprank.truth import Truth
 
 PENALTY = 3.0
@@ -59,10 +58,10 @@ def numeric_step(value, penalty, values):
 
 SMOOTH = [
     LogLoss(),
-    ExponentialPush(1),
-    ExponentialPush(4),
-    ExponentialPush(2, "bottom"),
-    ExponentialIRPush(),
+    pnorm_push(1),
+    pnorm_push(4),
+    pnorm_push(2, focus="bottom"),
+    ir_push(),
 ]
 
 
@@ -101,7 +100,7 @@ def test_gradients_are_downhill_and_on_one_scale(objective):
 
 
 @pytest.mark.parametrize(
-    "objective", [PrecisionAtK(5), Push("hinge", 1), ExponentialPush(np.inf)], ids=str
+    "objective", [PrecisionAtK(5), Push("hinge", 1), pnorm_push(np.inf)], ids=str
 )
 def test_without_curvature_row_weights_take_its_place(objective):
     leaves, rows, _, truth = problem(objective, weighted=True)
@@ -115,8 +114,8 @@ def test_without_curvature_row_weights_take_its_place(objective):
 
 def test_lists_are_kept_apart():
     groups = np.arange(60) % 3
-    leaves, rows, criterion, truth = problem(ExponentialPush(2), weighted=False, groups=groups)
+    leaves, rows, criterion, truth = problem(pnorm_push(2), weighted=False, groups=groups)
     leaves.set_gradients(rows)
     _, slopes = criterion.value_and_gradient(rows.scores)
-    expected = -scale_of(criterion, truth, ExponentialPush(2)) * slopes
+    expected = -scale_of(criterion, truth, pnorm_push(2)) * slopes
     np.testing.assert_allclose(rows.gradients, expected, rtol=1e-9)

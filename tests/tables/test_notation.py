@@ -9,15 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toprank.tables.cell_texts import SPELLINGS, is_missing_word
 from toprank.tables.notation import (
     KINDS,
-    SPELLINGS,
     ColumnSchema,
     Hints,
     describe,
     infer,
     infer_codes,
-    is_missing_word,
     read,
 )
 
@@ -279,6 +278,7 @@ CATEGORIES = {
     "telephones in groups": ["+1 555 123 456", "+1 555 987 654"],
     "telephones with zeros": ["030 123 456", "030 987 654"],
     "versions": ["1.2.3", "1.10.2", "2.0.1"],
+    "blanks behind a point": ["1.2 345", "3,25 17", "10.5 000"],
     "versions with v": ["v1.2", "v1.3", "v2.0"],
     "addresses of machines": ["192.168.0.1", "10.0.0.12", "172.16.254.3"],
     "invoices": ["INV-00012", "INV-00013", "INV-00014"],

@@ -13,7 +13,6 @@ def test_codes_count_the_thresholds_below():
     bins = Bins.of_table(X, 255, Threads())
     np.testing.assert_array_equal(bins.n_thresholds, [3, 2])
     np.testing.assert_array_equal(bins.by_row(X, Threads()), [[0, 0], [1, 3], [2, 2], [3, 1]])
-    np.testing.assert_array_equal(bins.by_column(X, 0, 4), [[0, 1, 2, 3], [0, 255, 2, 1]])
 
 
 def test_codes_do_not_depend_on_chunks(monkeypatch):

@@ -152,7 +152,7 @@ def test_a_real_table_gets_the_same_scores(real, lightgbm, xgboost, catboost):
 
 
 def test_what_cannot_be_read_is_said(lightgbm, xgboost, catboost, monkeypatch):
-    monkeypatch.setattr("toprank.trees.engines.MOST_THRESHOLDS", 10)
+    monkeypatch.setattr("toprank.trees.foreign.MOST_THRESHOLDS", 10)
     three = np.arange(400) % 3
     codes = np.column_stack([np.arange(400) % 5, X[:, 0]])
     for model, table, y, options, words in (

@@ -6,22 +6,20 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toprank.models.model import ColumnProfile
-from toprank.tables.encoding import MOST_CATEGORIES
-from toprank.tables.table import listing
+from toprank.tables.columns import Column
+from toprank.tables.encoding import MOST_CATEGORIES, Encoding
+from toprank.tables.table import Table, listing
 
 if TYPE_CHECKING:
     from toprank.app.console import Console
     from toprank.app.training_data import LabelledFeatures, TrainingData
-    from toprank.tables.columns import Column
-    from toprank.tables.encoding import Encoding
     from toprank.tables.schema import Schema
-    from toprank.tables.table import Table
 
 # Rows and cells, spread over the table, that the warnings are drawn from.
 SAMPLE, CELLS = 20_000, 2_000_000
@@ -73,10 +71,13 @@ def choose_columns(
 ) -> tuple[TrainingData, list[str]]:
     """Leave out columns of no use, and print notes; gives the rows, and lines to print later."""
     survey = survey_columns(data, keep)
-    for note in (*data.source.notes, *notes_on_target(data)):
-        console.note(note)
-    note_some(console, notes_on_cells(data), "such notes; toprank look shows every column")
-    note_some(console, survey.warnings, "columns have such warnings")
+    others = "such notes; toprank look shows every column"
+    console.note(
+        *data.source.notes,
+        *notes_on_target(data),
+        *first_notes(notes_on_cells(data), others),
+        *first_notes(survey.warnings, "columns have such warnings"),
+    )
     rows = (
         f"{data.n_rows:,} rows of {data.source.name}, {data.n_positives:,} of them positive "
         f"({data.roles.positive})."
@@ -85,12 +86,10 @@ def choose_columns(
     return without_columns(data, survey.left_out), lines
 
 
-def note_some(console: Console, notes: list[str], others: str) -> None:
-    """Print the first notes, and how many there are besides."""
-    for note in notes[:MOST_NOTES]:
-        console.note(note)
-    if len(notes) > MOST_NOTES:
-        console.note(f"{len(notes) - MOST_NOTES:,} more {others}.")
+def first_notes(notes: list[str], others: str, most: int = MOST_NOTES) -> list[str]:
+    """The first notes, and how many there are besides."""
+    more = [f"{len(notes) - most:,} more {others}."] if len(notes) > most else []
+    return notes[:most] + more
 
 
 def notes_on_target(data: TrainingData) -> list[str]:
@@ -305,29 +304,24 @@ def _profile_of_numbers(values: NDArray[np.float64]) -> ColumnProfile:
 
 @dataclass
 class SeenValues:
-    """Rows of each bin, values that are new, and how many values are out of range.
+    """Rows of each bin, values that are in none, and how many values are out of range.
 
-    Of dates all known ones are in ``days``, whose newest one is known when all rows are seen.
+    In no bin are new categories, and dates until all rows are seen: then the newest one is known.
     """
 
     counts: NDArray[np.int64]
-    new: Counter[str]
+    others: Counter[Any]
     beyond: int
-    days: Counter[float] = field(default_factory=Counter)
 
     def __add__(self, other: SeenValues) -> SeenValues:
-        return SeenValues(
-            self.counts + other.counts,
-            self.new + other.new,
-            self.beyond + other.beyond,
-            self.days + other.days,
-        )
+        counts, others = self.counts + other.counts, self.others + other.others
+        return SeenValues(counts, others, self.beyond + other.beyond)
 
-    def in_bins(self, known: ColumnProfile) -> SeenValues:
+    def dates_in_bins(self, known: ColumnProfile) -> SeenValues:
         """The same with dates in the bins of their distances to the newest of them."""
-        if not self.days:
+        if not self.others:
             return self
-        days, sizes = (np.array(list(each)) for each in (self.days.keys(), self.days.values()))
+        days, sizes = (np.array(list(each)) for each in zip(*self.others.items(), strict=True))
         counted = _binned(days.max() - days, known, sizes)
         return replace(counted, counts=counted.counts + self.counts)
 
@@ -349,7 +343,7 @@ def count_column(encoding: Encoding, name: str, column: Column, known: ColumnPro
     if column.kind == "date":
         days, sizes = np.unique(np.floor(values), return_counts=True)
         seen = _binned(days[:0], known, sizes[:0])
-        seen.days = Counter(dict(zip(days.tolist(), sizes.tolist(), strict=True)))
+        seen.others = Counter(dict(zip(days.tolist(), sizes.tolist(), strict=True)))
     else:
         seen = _binned(values, known)
     seen.counts[-1] = n_missing

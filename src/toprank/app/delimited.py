@@ -64,19 +64,22 @@ def layout_of(content: bytes, kind: str, where: str, names: Sequence[str] = ()) 
     (';', ['name', 'amount'], 24, 3)
     """
     begin = len(_BOM) if content.startswith(_BOM) else 0
-    line = _first_line(content, begin)
+    stream = io.BytesIO(content)
+    stream.seek(begin)
+    line = next(filter(bytes.strip, stream), b"")  # the first that is not blank
     if len(line) >= _LONGEST:
         raise ValueError(
             f"{where} has a first line of {len(line):,} bytes or more; is it a table with a header "
             "line?"
         )
-    likely = _delimiter_of(line, kind)
+    marks = "\t" if kind == "tsv" else ",;\t|"
+    likely = next((each for each in marks if each.encode() in line), marks[0])
     if names:
         return TextLayout(likely, list(names), begin)
     csv.field_size_limit(_LONGEST)
-    marks = [likely] if kind == "tsv" else [likely, *(each for each in ",;\t|" if each != likely)]
+    delimiters = [likely, *(each for each in marks if each != likely)]
     try:
-        delimiter, records, place = _header_among(content, begin, marks)
+        delimiter, records, place = _header_among(content, begin, delimiters)
     except UnicodeDecodeError:
         raise ValueError(_not_utf8(where)) from None
     except csv.Error as error:
@@ -99,40 +102,16 @@ def note_on_titles(where: str, title: str, n_lines: int) -> str:
     return f"the first {n_lines:,} lines of {where} ({shown}, …) are not part of the table."
 
 
-def _first_line(content: bytes, begin: int) -> bytes:
-    """The first line that is not blank."""
-    while begin < len(content):
-        stop = content.find(b"\n", begin) + 1 or len(content)
-        if stop - begin > 80 or content[begin:stop].strip():
-            return content[begin:stop]
-        begin = stop
-    return b""
-
-
-def _delimiter_of(first: bytes, kind: str) -> str:
-    """The delimiter of "csv" or "tsv": the first of ``, ; tab |`` that the first line contains."""
-    if kind == "tsv":
-        return "\t"
-    return next((each for each in ",;\t|" if each.encode() in first), ",")
-
-
 _Record = tuple[list[str], int, int]
 
 
 def _records(content: bytes, begin: int, delimiter: str) -> Iterator[_Record]:
     """Lines as cells, each with the byte where the next one begins and the lines before that."""
-    end = begin
-
-    def lines() -> Iterator[str]:
-        nonlocal end
-        while end < len(content):
-            stop = content.find(b"\n", end) + 1 or len(content)
-            line, end = content[end:stop], stop
-            yield line.decode()
-
-    reader = csv.reader(lines(), delimiter=delimiter)
+    stream = io.BytesIO(content)
+    stream.seek(begin)
+    reader = csv.reader((line.decode() for line in stream), delimiter=delimiter)
     for cells in reader:
-        yield cells, end, reader.line_num
+        yield cells, stream.tell(), reader.line_num
 
 
 def _header_among(

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.app.column_survey import count_column
+from toprank.app.column_survey import SeenValues, count_column, first_notes
 from toprank.blocks import Sums
-from toprank.tables.table import Table, did_you_mean, listing
+from toprank.tables.table import RowBatch, Table, did_you_mean, listing
 
 if TYPE_CHECKING:
-    from toprank.app.column_survey import SeenValues
     from toprank.app.console import Console
     from toprank.models.model import ColumnProfile, Model
     from toprank.tables.encoding import Encoding
     from toprank.tables.parquet_stream import TableStream
-    from toprank.tables.table import RowBatch
 
     Source = Table | TableStream
 
@@ -87,22 +85,16 @@ def changes_in(model: Model, source: Source) -> list[str]:
     ones are a change, and time that goes on is none.
     """
     model.formula.encoding.check_columns(source)
-    found = misfits(model, source)  # which reads all cells of a table
-    if not model.profile:
-        return found
-    seen = source.total(
-        lambda batch: count_values(
-            model.formula.encoding, model.profile, batch.table, source.n_rows
-        ),
-        model.columns,
-    )
-    return what_changed(model, source, seen)
+    watched = WatchedStream(source, model)
+    if model.profile:
+        watched.total(lambda _: 0, model.columns)
+    return watched.changes()
 
 
 class WatchedStream:
-    """A stream whose first pass over a model's columns also looks for what has changed in them."""
+    """Rows whose first pass over a model's columns also looks for what has changed in them."""
 
-    def __init__(self, source: TableStream, model: Model) -> None:
+    def __init__(self, source: Source, model: Model) -> None:
         self._source, self._model = source, model
         self._seen: Sums | None = None
 
@@ -111,13 +103,14 @@ class WatchedStream:
 
     def total(self, work: Callable[[RowBatch], Any], columns: Sequence[str]) -> Any:
         """Add up ``work(batch)`` over all batches, in their order."""
-        model = self._model
+        model, n_rows = self._model, self._source.n_rows
         if self._seen is not None or not model.profile or not {*model.columns} <= {*columns}:
             return self._source.total(work, columns)
 
+        encoding, n_rows = model.formula.encoding, self._source.n_rows
+
         def both(batch: RowBatch) -> Sums:
-            n_rows = self._source.n_rows
-            seen = count_values(model.formula.encoding, model.profile, batch.table, n_rows)
+            seen = count_values(encoding, model.profile, batch.table, n_rows)
             return Sums([work(batch), seen])
 
         result, self._seen = self._source.total(both, columns).parts
@@ -125,25 +118,19 @@ class WatchedStream:
 
     def changes(self) -> list[str]:
         """What differs from training, once a pass has been done."""
-        model, seen = self._model, self._seen
-        return (
-            misfits(model, self._source)
-            if seen is None
-            else what_changed(model, self._source, seen)
-        )
+        if self._seen is None:
+            return misfits(self._model, self._source)
+        return what_changed(self._model, self._source, self._seen)
 
 
 def notes_on(changes: list[str]) -> list[str]:
     """The largest changes, and how many more there are."""
-    more = len(changes) - _MOST_NOTES
-    others = [f"{more} more columns differ from the training rows."] if more > 0 else []
-    return changes[:_MOST_NOTES] + others
+    return first_notes(changes, "columns differ from the training rows", _MOST_NOTES)
 
 
 def note_changes(console: Console, source: Source, changes: list[str]) -> None:
     """Print what a reader has to say, and what differs from training."""
-    for text in (*source.notes, *notes_on(changes)):
-        console.note(text)
+    console.note(*source.notes, *notes_on(changes))
     if changes:
         console.note("the expected hits assume rows like the training rows.")
 
@@ -153,8 +140,9 @@ def what_changed(model: Model, source: Source, seen: Sums) -> list[str]:
     encoding, notes = model.formula.encoding, []
     absent = set(encoding.absent_columns(source))
     for (name, kind), known, new in zip(encoding.columns, model.profile, seen.parts, strict=True):
-        before, now = np.array(known.counts), new.in_bins(known)
+        before, now = np.array(known.counts), new
         if kind == "date":
+            now = new.dates_in_bins(known)
             now.counts = _unless_older(before, now.counts)
         if name not in absent and now.counts.sum() and before.sum():
             shift = _stability(before, now.counts)
@@ -168,7 +156,7 @@ def _change(
     kind: str, known: ColumnProfile, seen: SeenValues, words: list[str], shift: float
 ) -> str:
     """How one column differs; empty if it does not."""
-    counts, new, before = seen.counts, seen.new, np.array(known.counts)
+    counts, new, before = seen.counts, seen.others, np.array(known.counts)
     n_rows = int(counts.sum())
     if counts[-1] == n_rows:
         return "is empty in every row" if before[-1] < before.sum() else ""

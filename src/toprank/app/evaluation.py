@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,10 +19,10 @@ from toprank.metrics import (
     roc_auc,
     shortlist_overlap,
 )
-from toprank.models.places import places_of
+from toprank.metrics.ranked import places_of
 from toprank.plots.lists import RankedList
 from toprank.selection.judging import LabelledRows, RankerComparison
-from toprank.shortlists.promise import Interval
+from toprank.shortlists.calibration import Interval
 
 if TYPE_CHECKING:
     from toprank.app.training_data import LabelledFeatures
@@ -31,16 +31,6 @@ if TYPE_CHECKING:
 # Points of a curve: all of the first lengths, then ever fewer. Of many lists fewer are kept, for
 # each of them has its own value at each point.
 _POINTS, _POINTS_OF_LISTS = 400, 100
-
-
-@dataclass(frozen=True)
-class JudgedRows(LabelledRows):
-    """Labels with weights and lists, and the rows that count: of the list, or of each list.
-
-    Below 1, ``k`` is the share of each list that counts. The table itself is not needed.
-    """
-
-    k: float = 1
 
 
 class Measured(NamedTuple):
@@ -55,32 +45,6 @@ class Measured(NamedTuple):
         return f"{self.value:.4g}", f"{self.low:.4g} to {self.high:.4g}"
 
 
-class FoundHits(NamedTuple):
-    """The hits within the budget (with lists, their mean), and how many times a random list's.
-
-    ``expected`` are those of a new list like this one.
-    """
-
-    hits: float
-    length: float
-    lift: float
-    expected: Interval
-
-    def in_words(self, positive: str, *, of_lists: bool = False) -> str:
-        """The sentence that a page about a list begins with.
-
-        Examples
-        --------
-        >>> from toprank.selection import Interval
-        >>> FoundHits(343.0, 500.0, 5.864, Interval(343, 318, 366)).in_words("y = yes")
-        '343 of the first 500 are y = yes (68.6 %, 5.9 times random).'
-        """
-        found = f"On average {self.hits:.1f}" if of_lists else f"{self.hits:,.0f}"
-        first = f"the first {self.length:,.0f}{' of each list' if of_lists else ''}"
-        share = f"{100 * self.hits / self.length:.1f} %, {self.lift:.1f} times random"
-        return f"{found} of {first} are {positive} ({share})."
-
-
 class Shortlists(NamedTuple):
     """Two shortlists of the same rows: what they share, and who found more."""
 
@@ -92,23 +56,28 @@ class Shortlists(NamedTuple):
     gained: Measured
 
 
-_METRICS: dict[str, tuple[Callable[..., float], bool]] = {
-    "precision": (precision_at_k, True),
-    "recall": (recall_at_k, True),
-    "lift": (lift, True),
-    "positives above the first negative (share)": (positives_at_top, False),
-    "average precision": (average_precision, False),
-    "area under the ROC curve": (roc_auc, False),
+_AT_BUDGET = {"precision": precision_at_k, "recall": recall_at_k, "lift": lift}
+_METRICS: dict[str, Callable[..., float]] = {
+    **_AT_BUDGET,
+    "positives above the first negative (share)": positives_at_top,
+    "average precision": average_precision,
+    "area under the ROC curve": roc_auc,
 }
 
 
-def judged_rows(model: Model, rows: LabelledFeatures, budget: float | None = None) -> JudgedRows:
-    """Labels, weights and lists of a table, with the rows that the budget lets count.
+def judged_rows(
+    model: Model,
+    rows: LabelledFeatures,
+    scores: Mapping[str, NDArray[np.float64]],
+    budget: float | None = None,
+) -> RankerComparison:
+    """Scores of labelled rows, with the rows that count: of the list, or of each list.
 
     As in the metrics a row of weight 2 counts as two; lists shorter than the budget count whole.
+    Below 1 the budget is a share of each list.
     """
     amount = model.budget if budget is None else budget
-    judged = JudgedRows(None, rows.positives, rows.weights, rows.groups)
+    judged = LabelledRows(None, rows.positives, rows.weights, rows.groups)
     longest = float(judged.list_sizes.max())
     if longest < 1:
         raise ValueError(
@@ -122,7 +91,7 @@ def judged_rows(model: Model, rows: LabelledFeatures, budget: float | None = Non
         )
     is_plain = rows.groups is None and rows.weights is None
     k = amount if amount < 1 and not is_plain else model.in_budget(int(longest), amount)
-    return replace(judged, k=k)
+    return RankerComparison(rows=judged, scores=scores, budget=k, n_folds=1)
 
 
 def per_list(
@@ -135,107 +104,118 @@ def per_list(
 
 
 def measure(
-    judged: JudgedRows, scores: NDArray[np.float64], *, n_resamples: int = 200, seed: int = 0
-) -> tuple[FoundHits, dict[str, Measured]]:
-    """The hits within the budget, and all metrics there.
+    judged: RankerComparison, *, n_resamples: int = 200, seed: int = 0
+) -> tuple[float, dict[str, Measured]]:
+    """The rows within the budget (with lists, their mean), and the hits and all metrics there.
 
-    Hits, precision and lift have one interval, that of new lists like these; those of the others
-    come from resampled rows, with lists from resampled lists.
+    They are those of the first ranker. Hits, precision and lift have one interval, that of new
+    lists like these; those of the others come from resampled rows, with lists from resampled lists.
     """
-    values = _values(judged, scores)
-    compared = RankerComparison(rows=judged, scores={"": scores}, budget=judged.k, n_folds=1)
-    hits = compared.hits[""]
-    expected = per_list(compared.promise("").hits, hits.budget, judged)
-    top = FoundHits(hits.share * hits.budget, hits.budget, values["lift"], expected)
-    found = {"hits": Measured(top.hits, top.expected.low, top.expected.high)}
-    for name, whole in (
-        ("precision", 1.0),
-        ("lift", values["lift"] / max(values["precision"], 1e-300)),
-    ):
-        found[name] = Measured(
-            values[name], *(each / top.length * whole for each in top.expected[1:])
-        )
+    ranker, values = next(iter(judged.scores)), _values(judged)
+    hits, length = judged.hits[ranker], judged.in_list
+    _, *ends = per_list(judged.promise(ranker).hits, length, judged.rows)
+    found = {"hits": Measured(hits.share * length, *ends)}
+    precision = max(values["precision"], 1e-300)
+    for name, whole in (("precision", 1.0), ("lift", values["lift"] / precision)):
+        low, high = (each / length * whole for each in ends)
+        found[name] = Measured(values[name], low, high)
     others = [name for name in values if name not in found]
-    draws = [
-        _values(drawn, scores[rows], others)
-        for rows, drawn in _resampled(judged, n_resamples, seed)
-    ]
+    draws = [_values(drawn, others) for drawn in _resampled(judged, n_resamples, seed)]
     for name in others:
-        drawn = [each[name] for each in draws]
-        low, high = np.quantile(drawn, [0.025, 0.975]) if drawn else (np.nan, np.nan)
-        found[name] = Measured(values[name], float(low), float(high))
-    return top, found
+        found[name] = _measured(values[name], [each[name] for each in draws])
+    return length, found
 
 
-def compare_shortlists(
-    judged: JudgedRows,
-    first: NDArray[np.float64],
-    second: NDArray[np.float64],
-    *,
-    n_resamples: int = 200,
-    seed: int = 0,
-) -> Shortlists:
-    """Overlap and differences of two shortlists; ``gained`` is in positives, first over second."""
-    one, two = (_shortlist(judged, scores) for scores in (first, second))
-    # Shortlists hold rows, whatever their weight.
-    k = min(judged.k, int(replace(judged, weights=None).list_sizes.max()))
-    overlap = shortlist_overlap(first, second, k=k, groups=judged.groups)
-    gained = [
-        float((mine & drawn_of.positives).sum() - (theirs & drawn_of.positives).sum())
-        for rows, drawn_of in _resampled(judged, n_resamples, seed)
-        for mine, theirs in [
-            (_shortlist(drawn_of, first[rows]), _shortlist(drawn_of, second[rows]))
-        ]
-    ]
-    low, high = np.quantile(gained, [0.025, 0.975]) if gained else (np.nan, np.nan)
-    only_one, only_two = one & ~two, two & ~one
-    found = int((only_one & judged.positives).sum()), int((only_two & judged.positives).sum())
-    return Shortlists(
-        overlap,
-        int(only_one.sum()),
-        int(only_two.sum()),
-        *found,
-        Measured(float(found[0] - found[1]), float(low), float(high)),
+def hits_in_words(
+    found: dict[str, Measured], length: float, positive: str, *, of_lists: bool = False
+) -> str:
+    """The sentence that a page about a list begins with.
+
+    Examples
+    --------
+    >>> found = {"hits": Measured(343, 318, 366), "lift": Measured(5.864, 5.4, 6.3)}
+    >>> hits_in_words(found, 500, "y = yes")
+    '343 of the first 500 are y = yes (68.6 %, 5.9 times random).'
+    """
+    hits, times = found["hits"].value, found["lift"].value
+    many = f"On average {hits:.1f}" if of_lists else f"{hits:,.0f}"
+    first = f"the first {length:,.0f}{' of each list' if of_lists else ''}"
+    return (
+        f"{many} of {first} are {positive} ({100 * hits / length:.1f} %, {times:.1f} times random)."
     )
 
 
-def _values(
-    judged: JudgedRows, scores: NDArray[np.float64], names: Iterable[str] = tuple(_METRICS)
-) -> dict[str, float]:
-    found = {}
+def compare_shortlists(
+    judged: RankerComparison, *, n_resamples: int = 200, seed: int = 0
+) -> Shortlists:
+    """Overlap and differences of two shortlists; ``gained`` is in positives, first over second."""
+    (first, second), (one, two) = judged.scores.values(), _shortlists(judged)
+    # Shortlists hold rows, whatever their weight.
+    rows = replace(judged.rows, weights=None)
+    k = min(judged.budget, int(rows.list_sizes.max()))
+    only_one, only_two = one & ~two, two & ~one
+    return Shortlists(
+        overlap=shortlist_overlap(first, second, k=k, groups=rows.groups),
+        only_first=int(only_one.sum()),
+        only_second=int(only_two.sum()),
+        positives_only_first=int((only_one & rows.positives).sum()),
+        positives_only_second=int((only_two & rows.positives).sum()),
+        gained=_measured(_gained(judged), map(_gained, _resampled(judged, n_resamples, seed))),
+    )
+
+
+def _measured(value: float, draws: Iterable[float]) -> Measured:
+    """A value with the interval of its values on resampled rows, if there are any."""
+    drawn = list(draws)
+    low, high = np.quantile(drawn, [0.025, 0.975]) if drawn else (np.nan, np.nan)
+    return Measured(value, float(low), float(high))
+
+
+def _gained(judged: RankerComparison) -> float:
+    """How many more positives the first shortlist holds."""
+    one, two = ((each & judged.rows.positives).sum() for each in _shortlists(judged))
+    return float(one - two)
+
+
+def _values(judged: RankerComparison, names: Iterable[str] = tuple(_METRICS)) -> dict[str, float]:
+    """Metrics of the first ranker."""
+    rows, scores, found = judged.rows, next(iter(judged.scores.values())), {}
     for name in names:
-        metric, needs_k = _METRICS[name]
-        length = {"k": judged.k} if needs_k else {}
-        found[name] = float(metric(judged.positives, scores, **judged.metadata(), **length))
+        length = {"k": judged.budget} if name in _AT_BUDGET else {}
+        found[name] = float(_METRICS[name](rows.positives, scores, **rows.metadata(), **length))
     return found
 
 
-def _shortlist(judged: JudgedRows, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
-    chosen = np.zeros(scores.size, dtype=bool)
-    found = places_of(scores, judged.groups)
-    chosen[found.first(within_budget(judged.k, found.sizes))] = True
+def _shortlists(judged: RankerComparison) -> NDArray[np.bool_]:
+    """Which rows are within the budget of each ranker: (n_rankers, n_rows)."""
+    chosen = np.zeros((len(judged.scores), judged.rows.n_rows), dtype=bool)
+    for mine, scores in zip(chosen, judged.scores.values(), strict=True):
+        found = places_of(scores, judged.rows.groups)
+        mine[found.first(within_budget(judged.budget, found.sizes))] = True
     return chosen
 
 
-def _resampled(judged: JudgedRows, n_resamples: int, seed: int) -> Any:
+def _resampled(judged: RankerComparison, n_resamples: int, seed: int) -> Iterator[RankerComparison]:
     """Rows drawn with replacement (whole lists where there are lists), with both classes."""
-    rng = np.random.default_rng(seed)
-    n_rows, members = judged.n_rows, None if judged.groups is None else _members(judged.groups)
+    rng, given = np.random.default_rng(seed), judged.rows
+    members = None if given.groups is None else _members(given.groups)
     for _ in range(n_resamples):
         lists = None
         if members is None:
-            rows = rng.integers(0, n_rows, n_rows)
+            chosen = rng.integers(0, given.n_rows, given.n_rows)
         else:
             drawn = rng.integers(0, len(members), len(members))
-            rows = np.concatenate([members[each] for each in drawn])
+            chosen = np.concatenate([members[each] for each in drawn])
             lists = np.repeat(np.arange(drawn.size), [members[each].size for each in drawn])
-        positives = judged.positives[rows]
+        positives = given.positives[chosen]
         if positives.any() and not positives.all():
-            weights = None if judged.weights is None else judged.weights[rows]
-            drawn_rows = JudgedRows(None, positives, weights, lists)
-            longest = int(drawn_rows.list_sizes.max())
-            if longest or judged.k < 1:
-                yield rows, replace(drawn_rows, k=min(judged.k, longest or 1))
+            weights = None if given.weights is None else given.weights[chosen]
+            rows = LabelledRows(None, positives, weights, lists)
+            scores = {name: each[chosen] for name, each in judged.scores.items()}
+            longest = int(rows.list_sizes.max())
+            if longest or judged.budget < 1:
+                budget = min(judged.budget, longest or 1)
+                yield replace(judged, rows=rows, scores=scores, budget=budget)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -263,11 +243,10 @@ def curve_of(rows: LabelledRows, scores: NDArray[np.float64], *, budget: int = 1
     The budget is one of the lengths.
     """
     counted = np.flatnonzero(rows.masses)  # rows of weight 0 are no rows
-    members = [counted]
-    if rows.groups is not None:
-        members = [counted[mine] for mine in _members(rows.groups[counted])]
+    members = [counted[mine] for mine in _members(rows.codes[counted])]
+    masses = rows.masses
     lists = [
-        RankedList.of("", rows.positives[mine], scores[mine], rows.masses[mine]) for mine in members
+        RankedList.of("", rows.positives[mine], scores[mine], masses[mine]) for mine in members
     ]
     totals = np.array([each.weights.sum() for each in lists])
     n_points = _POINTS if len(lists) == 1 else _POINTS_OF_LISTS

@@ -13,6 +13,7 @@ import toprank
 from toprank.app.column_survey import profile_of
 from toprank.guarantees import PushCertificate
 from toprank.inputs import within_budget
+from toprank.models.file import plain_parameters
 from toprank.models.formula import formula_of
 from toprank.models.model import Model, mean_and_spread
 from toprank.selection import TopRanker
@@ -78,7 +79,7 @@ def fit_model(
             "assumption": data.chosen.assumption,
             **chosen,
             "class": type(fitted).__name__,
-            "parameters": _plain_parameters(fitted),
+            "parameters": plain_parameters(fitted),
         },
         profile=profile_of(encoding, data.whole.features if data.whole else sample),
         baseline=baseline,
@@ -219,13 +220,3 @@ def _in_words(certificate: Any) -> str:
             "possible one."
         )
     return ""
-
-
-def _plain_parameters(ranker: Any) -> dict[str, Any]:
-    """Parameters of a ranker that a file can hold."""
-    plain = (bool, int, float, str, type(None))
-    return {
-        name: value if value != np.inf else "inf"
-        for name, value in ranker.get_params(deep=False).items()
-        if isinstance(value, plain)
-    }

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from toprank.app.console import json_value
 from toprank.app.delimited import header_place, note_on_titles
 from toprank.kernels.memory import available_memory
-from toprank.tables.cells import text_of
+from toprank.tables.cell_texts import text_of
 from toprank.tables.table import Table, check_names, listing
 
 # Columns that LIBSVM and LETOR text gets beside its features.

@@ -6,14 +6,11 @@ import hashlib
 import json
 import os
 from collections import UserDict
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, BinaryIO, Self
 
 from toprank.models.writing import try_lock
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import BinaryIO
 
 
 class Journal(UserDict[str, dict[str, Any]]):

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from toprank.app.console import Console, in_one_line
-
 if TYPE_CHECKING:
+    from toprank.app.console import Console
     from toprank.app.reading import TextFormat
     from toprank.app.training_data import LabelledFeatures, TrainingData
     from toprank.models.model import Model
@@ -28,7 +27,8 @@ TableFile = Annotated[
     Path,
     typer.Argument(
         metavar="TABLE",
-        help="CSV, TSV, Parquet, JSON, Arrow, XLSX, LIBSVM or LETOR file, gzipped or not; "
+        help="CSV, TSV, Parquet, JSON, Arrow, XLSX, LIBSVM or LETOR file, gzipped or not; a folder "
+        "or a quoted pattern of Parquet files; "
         "FILE::NAME for a table of an SQLite or DuckDB file or a sheet of a workbook; - for "
         "standard input.",
     ),
@@ -108,15 +108,6 @@ def _number(text: str, kind: type[float]) -> float:
         return 0
 
 
-def check_is_shortlist(budget: float, data: TrainingData) -> None:
-    """Raise if the shortlist would be the whole list; a row of weight 2 counts as two."""
-    if data.roles.group is None and budget >= data.weight:
-        weighing = "" if data.roles.weight is None else f" that weigh {data.weight:g} in all"
-        raise ValueError(
-            f"--budget {budget:g} covers all {data.n_rows:,} rows{weighing}; name a smaller number."
-        )
-
-
 def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
     """Read ``p=8``, ``loss=logistic`` and the like: numbers, true, false, none, else text.
 
@@ -155,13 +146,8 @@ def _take_options(context: typer.Context, path: Path | None) -> Path | None:
     Keys outside of any table are for every command that has such an option, those of a table such
     as ``[fit]`` for that command alone.
     """
-    if path is None or context.resilient_parsing:
-        return path
-    try:
+    if path is not None and not context.resilient_parsing:
         context.default_map = _defaults(path, context)
-    except (ValueError, OSError) as error:
-        typer.echo(f"toprank: {error}", err=True)
-        raise typer.Exit(2) from None
     return path
 
 
@@ -294,8 +280,7 @@ class TargetOptions:
             weight=roles.weight if roles.weight in table.names else None,
             unlabelled=tuple(self.unlabelled or (v for v in roles.unlabelled if v in present)),
         )
-        for note in notes_on_target(data):
-            console.note(note)
+        console.note(*notes_on_target(data))
         return data.in_memory()
 
 
@@ -312,11 +297,17 @@ class RoleOptions(TargetOptions):
         "Column to use although it looks like a row number; may be repeated."
     )
 
-    def label(self, source: Table | TableStream) -> TrainingData:
-        """The rows of a table or a file with their labels."""
+    def label(
+        self, console: Console, source: Table | TableStream, budget: float
+    ) -> tuple[TrainingData, list[str]]:
+        """The rows of a table or a file with their labels, and lines that say what was found.
+
+        Columns of no use are left out; a budget that covers all rows raises.
+        """
+        from toprank.app.column_survey import choose_columns
         from toprank.app.training_data import label_rows
 
-        return label_rows(
+        data = label_rows(
             source,
             target=self.target,
             positives=tuple(self.positive or ()),
@@ -325,6 +316,13 @@ class RoleOptions(TargetOptions):
             ignored=tuple(self.ignore or ()),
             unlabelled=tuple(self.unlabelled or ()),
         )
+        if data.roles.group is None and budget >= data.weight:
+            weighing = "" if data.roles.weight is None else f" that weigh {data.weight:g} in all"
+            raise ValueError(
+                f"--budget {budget:g} covers all {data.n_rows:,} rows{weighing}; name a smaller "
+                "number."
+            )
+        return choose_columns(console, data, tuple(self.keep or ()))
 
 
 @dataclass(frozen=True)
@@ -390,11 +388,14 @@ class TextOptions:
             hints[name] = replace(hints.get(name, Hints()), kind=kind)
         return hints
 
-    def read(self, path: Path, model: Model | None = None) -> Table:
-        """Read a table, by default as the table was read that a model has learned from."""
+    def open(self, model: Path, table: Path) -> tuple[Model, Table]:
+        """A model, and a table that is read as the one that it has learned from."""
         from toprank.app.reading import read_table
+        from toprank.models.file import load
 
-        return read_table(path, self.format(None if model is None else model.schema))
+        found = load(model)
+        rows = found.with_sparse_features(read_table(table, self.format(found.schema)))
+        return found.read_as(rows.schema), rows
 
 
 def _read_schema(path: Path) -> Schema:
@@ -409,21 +410,8 @@ def _read_schema(path: Path) -> Schema:
         raise ValueError(f"--schema {path.name}: {str(error).rstrip('.')}.") from error
 
 
-@dataclass(frozen=True)
-class Printing:
-    """The options that say what is printed, and the one that reads others from a file."""
-
-    _config: Config = None
-    quiet: Quiet = False
-    json: Json = False
-
-    def console(self, *, to_stderr: bool = False) -> Console:
-        """Where messages go."""
-        return Console(quiet=self.quiet, as_json=self.json, to_stderr=to_stderr)
-
-
 def command(function: Callable[..., None]) -> Callable[..., None]:
-    """Make a command: groups become single options for typer, and errors one line on stderr."""
+    """Make a command: groups become single options for typer."""
     spread: list[inspect.Parameter] = []
     groups: dict[str, tuple[Any, list[str]]] = {}
     for parameter in inspect.signature(function, eval_str=True).parameters.values():
@@ -431,16 +419,13 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
         if not is_dataclass(kind):
             spread.append(parameter)
             continue
-        groups[parameter.name] = kind, [each.name for each in fields(kind)]
+        given = [each for each in fields(kind) if each.init]
+        groups[parameter.name] = kind, [each.name for each in given]
         types = get_type_hints(kind, include_extras=True)
-        for each in fields(kind):
+        for each in given:
             of_typer = each.metadata.get("typer")
             type_ = Annotated[types[each.name], of_typer] if of_typer else types[each.name]
-            spread.append(
-                inspect.Parameter(
-                    each.name, parameter.KEYWORD_ONLY, default=each.default, annotation=type_
-                )
-            )
+            spread.append(parameter.replace(name=each.name, default=each.default, annotation=type_))
 
     @functools.wraps(function)
     def called(**given: Any) -> None:
@@ -449,4 +434,4 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
         function(**given)
 
     vars(called)["__signature__"] = inspect.Signature(spread)
-    return in_one_line(called)
+    return called

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.app.options import parse_share
+from toprank.app.options import RuleOptions, parse_share
 from toprank.app.ranking import RankedRows, take_ranked
 from toprank.blocks import Sums
 from toprank.shortlists import Cap, DailyBudget, Quota, audit_rows, make_shortlist
 from toprank.tables.columns import as_row_weights
 from toprank.tables.schema import Schema
-from toprank.tables.table import Table, check_has_column, listing
+from toprank.tables.table import RowBatch, Table, check_has_column, listing
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from toprank.app.options import RuleOptions
     from toprank.models.model import Model
     from toprank.tables.parquet_stream import TableStream
-    from toprank.tables.table import RowBatch
 
 Floats = NDArray[np.float64]
 
@@ -30,36 +27,30 @@ Floats = NDArray[np.float64]
 _SAMPLE = 10_000
 
 
-@dataclass(frozen=True)
-class ListRules:
+class ListRules(NamedTuple):
     """What the options of ``toprank rank`` ask of a list, beyond its length.
 
-    Amounts are numbers or names of columns. ``at_most`` are pairs of a number and a column,
-    ``at_least`` triples of a number or share, a column and its value.
+    ``amounts`` are the value and the cost of a row, where they are given: numbers or names of
+    columns. ``at_most`` are pairs of a number and a column, ``at_least`` triples of a number or
+    share, a column and its value.
     """
 
-    false_alarms: float | None = None
-    value: float | str | None = None
-    cost: float | str | None = None
-    at_most: tuple[tuple[int, str], ...] = ()
-    at_least: tuple[tuple[float, str, str], ...] = ()
-    audit: float | None = None
-    daily: Path | None = None
+    false_alarms: float | None
+    amounts: dict[str, float | str]
+    at_most: list[tuple[int, str]]
+    at_least: list[tuple[float, str, str]]
+    audit: float | None
+    daily: Path | None
 
     @property
     def is_promise(self) -> bool:
         """Whether calibration rows are needed."""
-        return bool(self.false_alarms or self.has_amounts or self.at_most or self.at_least)
-
-    @property
-    def has_amounts(self) -> bool:
-        """Whether rows are ranked by their gain."""
-        return self.value is not None or self.cost is not None
+        return bool(self.false_alarms or self.amounts or self.at_most or self.at_least)
 
     @property
     def columns(self) -> list[str]:
         """Columns that the rules are about."""
-        amounts = [each for each in (self.value, self.cost) if isinstance(each, str)]
+        amounts = [each for each in self.amounts.values() if isinstance(each, str)]
         named = [*amounts, *(name for _, name in self.at_most), *(n for _, n, _ in self.at_least)]
         return list(dict.fromkeys(named))
 
@@ -69,22 +60,25 @@ def parse_rules(given: RuleOptions) -> ListRules:
 
     Examples
     --------
-    >>> from toprank.app.options import RuleOptions
     >>> given = RuleOptions(value="10", at_most=["3:branch"], at_least=["20%:sex=f"])
     >>> rules = parse_rules(given)
-    >>> rules.value, rules.at_most, rules.at_least
-    (10.0, ((3, 'branch'),), ((0.2, 'sex', 'f'),))
+    >>> rules.amounts, rules.at_most, rules.at_least
+    ({'value': 10.0}, [(3, 'branch')], [(0.2, 'sex', 'f')])
     """
-    rules = ListRules(
-        false_alarms=_parse_share(given.false_alarms, "--false-alarms"),
-        value=_parse_amount(given.value),
-        cost=_parse_amount(given.cost),
-        at_most=tuple(_parse_cap(text) for text in given.at_most or ()),
-        at_least=tuple(_parse_quota(text) for text in given.at_least or ()),
-        audit=_parse_share(given.audit, "--audit"),
-        daily=given.daily,
+    named = {"value": given.value, "cost": given.cost}
+    shares = {"--false-alarms": given.false_alarms, "--audit": given.audit}
+    false_alarms, audit = (
+        None if text is None else parse_share(text, option) for option, text in shares.items()
     )
-    if rules.false_alarms is not None and rules.has_amounts:
+    rules = ListRules(
+        false_alarms,
+        {name: _parse_amount(text) for name, text in named.items() if text is not None},
+        [_parse_cap(text) for text in given.at_most or ()],
+        [_parse_quota(text) for text in given.at_least or ()],
+        audit,
+        given.daily,
+    )
+    if rules.false_alarms is not None and rules.amounts:
         raise ValueError(
             "--false-alarms and --value or --cost both say how long the list is; give one of them."
         )
@@ -95,13 +89,9 @@ def parse_rules(given: RuleOptions) -> ListRules:
     return rules
 
 
-def _parse_share(text: str | None, option: str) -> float | None:
-    return None if text is None else parse_share(text, option)
-
-
-def _parse_amount(text: str | None) -> float | str | None:
+def _parse_amount(text: str) -> float | str:
     try:
-        return None if text is None else float(text)
+        return float(text)
     except ValueError:
         return text
 
@@ -154,8 +144,7 @@ def rank_by_rules(
         return _replace_by_random(source, scores, length, rules.audit, seed)
     amounts: dict[Any, Any] = columns
     given: dict[str, Any] = {
-        "value": amounts.get(rules.value, rules.value),
-        "cost": amounts.get(rules.cost, rules.cost),
+        **{role: amounts.get(amount, amount) for role, amount in rules.amounts.items()},
         "at_most": [Cap(columns[name], most) for most, name in rules.at_most],
         "at_least": [
             Quota(_rows_with_value(columns, name, value), least)
@@ -164,20 +153,15 @@ def rank_by_rules(
     }
     if rules.false_alarms is not None:
         given["false_alarms"] = rules.false_alarms
-    elif not rules.has_amounts:
+    elif not rules.amounts:
         given["k"] = length
     elif top is not None:
         given["k"] = top
     made = make_shortlist(scores, model.calibration, **given)  # type: ignore[arg-type]
-    more = {"chance": made.chances} | ({"gain": made.gains} if rules.has_amounts else {})
+    more = {"chance": made.chances} | ({"gain": made.gains} if rules.amounts else {})
     ranked = take_ranked(source, made.rows, made.scores, more)
-    facts: dict[str, Any] = {
-        "expected_hits": made.expected_hits,
-        "hits_at_least": made.hits_at_least,
-        "confidence": made.confidence,
-        "is_exact": made.is_exact,
-        "drift": made.drift.distance,
-    }
+    told = ("expected_hits", "hits_at_least", "confidence", "is_exact")
+    facts = {name: getattr(made, name) for name in told} | {"drift": made.drift.distance}
     if made.profit is not None:
         facts["profit"] = list(made.profit)
     if made.price:
@@ -212,7 +196,7 @@ def _check_possible(
 
 def _with_amounts(source: Table | TableStream, rules: ListRules) -> Table | TableStream:
     """Rows whose amounts are read by one schema in all batches, if the model knows none."""
-    amounts = [name for name in (rules.value, rules.cost) if isinstance(name, str)]
+    amounts = [name for name in rules.amounts.values() if isinstance(name, str)]
     new = [name for name in amounts if name not in source.schema]
     if not new or isinstance(source, Table):
         return source
@@ -223,7 +207,7 @@ def _with_amounts(source: Table | TableStream, rules: ListRules) -> Table | Tabl
 
 def _gather(model: Model, rules: ListRules, batch: RowBatch) -> Sums:
     """Scores of the rows of a batch, and the columns that rules are about."""
-    roles = {rules.cost: "cost", rules.value: "value"}
+    roles: dict[Any, str] = {amount: role for role, amount in rules.amounts.items()}
     found: list[list[NDArray[Any]]] = [[model.scores(batch.table, batch.first_row)]]
     for name in rules.columns:
         if name in roles:

@@ -93,7 +93,7 @@ def take_ranked(
 def _ranked_lists(
     model: Model, table: Table, group: str, top: int | None, cutoff: float | None
 ) -> RankedRows:
-    from toprank.models.places import places_of
+    from toprank.metrics.ranked import places_of
 
     scores = model.scores(table, first_row=0)
     found = places_of(scores, lists_of(table, group))

@@ -17,7 +17,13 @@ import polars as pl
 from toprank.app.delimited import TextStream, layout_of, read_rows
 from toprank.app.formats import DATABASES, READERS, Found, read_sparse_text
 from toprank.tables.notation import Hints
-from toprank.tables.parquet_stream import CELLS, ParquetStream, TableStream, unreadable
+from toprank.tables.parquet_stream import (
+    CELLS,
+    ParquetStream,
+    TableStream,
+    is_pattern,
+    unreadable,
+)
 from toprank.tables.schema import Schema
 from toprank.tables.table import (
     Table,
@@ -128,16 +134,20 @@ def open_rows(
     how: TextFormat | None = None,
     *,
     in_one_pass: bool = False,
+    cluster: str | None = None,
 ) -> Table | TableStream:
     """Open a table: read into memory, or to be read in pieces.
 
     Without a word about ``stream``, a Parquet file is read in pieces where it would fill half of
     the memory, and a file that is ranked ``in_one_pass`` where it is large and can be cut.
     ``width`` are the columns after encoding, by which batches are kept small; by default the most
-    that the kinds of the columns allow.
+    that the kinds of the columns allow. ``cluster`` is the address of a Dask scheduler whose
+    workers read Parquet files in place of this machine.
     """
     how = how or TextFormat()
-    found = as_stream(path, stream, how, in_one_pass=in_one_pass)
+    found: TableStream | None = None if cluster is None else _on_cluster(path, cluster)
+    if found is None:
+        found = as_stream(path, stream, how, in_one_pass=in_one_pass)
     if found is None:
         return read_table(path, how)
     if how != TextFormat():
@@ -151,6 +161,16 @@ def open_rows(
     return found
 
 
+def _on_cluster(path: Path, address: str) -> ParquetStream:
+    try:
+        from toprank.integrations.dask import ClusterStream
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            f'--cluster needs {error.name}; install it with: pip install "toprank[dask]"'
+        ) from error
+    return ClusterStream(path, address)
+
+
 # Columns that a column of a kind becomes at most: a category 40 values and the missing.
 _MOST_COLUMNS = {"category": 41, "date": 4}
 
@@ -159,9 +179,10 @@ def as_stream(
     path: Path, asked: bool | None, how: TextFormat, *, in_one_pass: bool = False
 ) -> TableStream | None:
     """A table to be read in pieces, where :func:`open_rows` wants that."""
-    if path.is_dir():
+    if path.is_dir() or (not path.exists() and is_pattern(path)):
         if asked is False:
-            raise ValueError(f"{str(path)!r} is a folder, which is read with --stream only.")
+            what = "a folder" if path.is_dir() else "a pattern of files"
+            raise ValueError(f"{str(path)!r} is {what}, which is read with --stream only.")
         return ParquetStream(path)
     if asked is False or not path.is_file():  # a missing file is reported when it is read
         return None

@@ -1,9 +1,10 @@
-"""Rows with their labels: what the columns of a table are for, in memory or batch by batch."""
+"""Rows with their labels: which are positive, and what the other columns of the table are for."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,28 +12,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.app.formats import GROUP, LABEL
-from toprank.app.targets import TargetValues, choose_positives
-from toprank.blocks import Block
+from toprank.blocks import Block, Total
 from toprank.inputs import rounded_up
 from toprank.models.model import Roles, lists_of
 from toprank.tables import Table
+from toprank.tables.cell_texts import SPELLINGS
 from toprank.tables.columns import as_row_weights
-from toprank.tables.encoder import learned_encoding
 from toprank.tables.parquet_blocks import StreamBlocks
 from toprank.tables.parquet_stream import TableStream
 from toprank.tables.table import RowBatch, check_has_column, joined, listing
+from toprank.truth import plain_label, positive_of
 
 if TYPE_CHECKING:
-    import os
-
-    from toprank.blocks import Total
     from toprank.tables.encoding import Encoding
     from toprank.tables.schema import Schema
 
+# Of two values whose meaning is not known the rarer is the positive one, if it is clearly rarer.
+RARE = 0.4
+# Values of a target that can be named one by one.
+MOST_NAMED = 20
 # A target with more values is no target; remembering them all would fill the memory.
 MOST_VALUES = 100_000
 # Rows and cells of a stream, at the most, from which an encoder learns: 256 MB of numbers.
 ENCODED_ROWS, ENCODED_CELLS = 200_000, 1 << 25
+
+
+class TargetValues(NamedTuple):
+    """The values that belong at the top, and how many rows have each value that counts as missing.
+
+    ``assumption`` says what was assumed, if anything, and ``notes`` what else to know.
+    """
+
+    values: tuple[str, ...]
+    missing: Mapping[str, int]
+    assumption: str = ""
+    notes: tuple[str, ...] = ()
 
 
 class LabelledFeatures(NamedTuple):
@@ -56,13 +70,10 @@ class LabelledFeatures(NamedTuple):
 
     def taken(self, places: NDArray[Any]) -> LabelledFeatures:
         """These rows alone."""
-        return self._replace(
-            features=self.features.rows(places),
-            positives=self.positives[places],
-            weights=None if self.weights is None else self.weights[places],
-            groups=None if self.groups is None else self.groups[places],
-            numbers=self.numbers[places],
-        )
+        arrays = {
+            name: x[places] for name, x in self._asdict().items() if isinstance(x, np.ndarray)
+        }
+        return self._replace(features=self.features.rows(places), **arrays)
 
 
 @dataclass
@@ -132,14 +143,18 @@ class TrainingData:
 
     def rows(self, batch: RowBatch) -> LabelledFeatures:
         """The labelled rows of a batch."""
-        table = batch.table
-        is_known, is_positive = _labels(table, self.roles.target, self.chosen)
-        numbers = np.flatnonzero(is_known)
+        found, table = batch.table.keys(self.roles.target), batch.table
+        by_word = [
+            -1 if word in self.chosen.missing else int(word in self.chosen.values)
+            for word in found.words
+        ]
+        labels = np.array([*by_word, -1])[found.values]
+        numbers = np.flatnonzero(labels >= 0)
         if numbers.size < table.n_rows:
-            table, is_positive = table.rows(numbers), is_positive[numbers]
+            table = table.rows(numbers)
         return LabelledFeatures(
             table.select(self.features),
-            is_positive,
+            labels[numbers] == 1,
             _weights(table, self.roles.weight),
             lists_of(table, self.roles.group),
             numbers,
@@ -198,6 +213,8 @@ class TrainingData:
 
     def learned_encoding(self) -> Encoding:
         """How a stream becomes numbers, learned from random rows."""
+        from toprank.tables.encoder import learned_encoding
+
         drawn = np.random.default_rng(0).choice(self.n_rows, self.n_encoded, replace=False)
         rows = self.picked(np.sort(drawn))
         return learned_encoding(rows.features, rows.weights)
@@ -319,15 +336,133 @@ def _sum_of_known(counts: Counter[str], chosen: TargetValues) -> Any:
     return sum(count for word, count in counts.items() if word not in chosen.missing)
 
 
-def _labels(
-    table: Table, target: str, chosen: TargetValues
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which rows have a target, and which are positive."""
-    found = table.keys(target)
-    is_known = [word not in chosen.missing for word in found.words]
-    is_positive = [word in chosen.values for word in found.words]
-    return np.array([*is_known, False])[found.values], np.array([*is_positive, False])[found.values]
-
-
 def _weights(table: Table, weight: str | None) -> NDArray[np.float64] | None:
     return None if weight is None else as_row_weights(table.column(weight), weight)
+
+
+# Which values of the target belong at the top -------------------------------------------------
+
+
+def choose_positives(
+    counts: Mapping[str, int],
+    target: str,
+    named: tuple[str, ...] = (),
+    unlabelled: tuple[str, ...] = (),
+) -> TargetValues:
+    """Choose among the values of a target, which are counted; ``named`` are the user's own.
+
+    Rows with a value of ``unlabelled`` have no target, and so have those with a spelling of missing
+    such as ``NA``, unless it is named or needed as one of two values, as none is beside fraud. Of
+    pairs such as yes and no or 1 and 0 the positive one is known. Of two others it is the rarer,
+    which is an assumption and must be said; where both are common the user is asked. Values that
+    differ in case only are one value, and so are 1 and true.
+
+    Examples
+    --------
+    >>> choose_positives({"no": 90, "yes": 10, "NA": 5}, "bought")
+    TargetValues(values=('yes',), missing={'NA': 5}, assumption='', notes=())
+    >>> choose_positives({"none": 990, "fraud": 10}, "kind").values
+    ('fraud',)
+    """
+    groups: dict[str, list[str]] = {}
+    for value in sorted(counts):
+        groups.setdefault(_same(value), []).append(value)
+    wanted = dict.fromkeys(map(_same, named))
+    is_left_out = {_same(value) for value in unlabelled}
+    notes = _notes_on_absent(groups, target, named, unlabelled)
+    known = [each for each in groups if each not in is_left_out]
+    values = [
+        each for each in known if each in wanted or groups[each][0].casefold() not in SPELLINGS
+    ]
+    if len(values) < 2 and len(known) == 2:
+        values = known
+    others = groups.keys() - set(values)
+    missing = {word: counts[word] for each in groups if each in others for word in groups[each]}
+    alike = next((groups[each] for each in values if len(groups[each]) > 1), None)
+    if alike:
+        notes.append(f"{listing(alike)} of the target {target!r} are taken as one value.")
+    if named:
+        positives = tuple(word for each in wanted for word in groups.get(each, ()))
+        negatives = [groups[each][0] for each in values if each not in wanted]
+        if not negatives:
+            raise ValueError(
+                f"every known row of the target {target!r} is positive; ranking needs positive and "
+                "negative rows."
+            )
+        if len(negatives) > 1:
+            notes.append(
+                f"the values {listing(negatives)} of the target {target!r} count as negative; "
+                "--unlabelled VALUE leaves out rows whose outcome is not known yet."
+            )
+        return TargetValues(positives, missing, notes=tuple(notes))
+    chosen, assumption = _of_two(counts, groups, target, values)
+    return TargetValues(tuple(groups[chosen]), missing, assumption, tuple(notes))
+
+
+def _of_two(
+    counts: Mapping[str, int], groups: Mapping[str, list[str]], target: str, values: list[str]
+) -> tuple[str, str]:
+    """The positive one of two values, and what is assumed by that."""
+    if len(values) != 2:
+        words = [word for each in values for word in groups[each]]
+        raise ValueError(_not_two(target, words, values))
+    chosen = positive_of(*values)
+    if chosen is not None:
+        return chosen, ""
+    rows = {each: sum(counts[word] for word in groups[each]) for each in values}
+    rare, common = sorted(values, key=lambda each: (rows[each], each))
+    first, other = groups[rare][0], groups[common][0]
+    if rows[rare] > RARE * sum(rows.values()):
+        raise ValueError(
+            f"the target {target!r} is {first!r} in {rows[rare]:,} rows and {other!r} in "
+            f"{rows[common]:,}: which of them belongs at the top? Name it with "
+            f"--positive {first!r} or --positive {other!r}."
+        )
+    return rare, (
+        f"ASSUMED: {target} = {first} belongs at the top, because it is the rarer value "
+        f"({rows[rare]:,} rows). If it is {other}, fit with --positive {other!r}."
+    )
+
+
+def _same(value: str) -> str:
+    """What values have in common that are one: a file has 1 where another one has true."""
+    plain = plain_label(value)
+    return {"true": "1", "false": "0"}.get(plain, plain)
+
+
+def _notes_on_absent(
+    groups: Mapping[str, list[str]],
+    target: str,
+    named: tuple[str, ...],
+    unlabelled: tuple[str, ...],
+) -> list[str]:
+    """Say which named values do not occur; raises where no positive one does."""
+    both = [value for value in named if _same(value) in map(_same, unlabelled)]
+    if both:
+        raise ValueError(f"{both[0]!r} is named with --positive and --unlabelled; name it once.")
+    absent = [value for value in named if _same(value) not in groups]
+    if absent and len(absent) == len(named):
+        values = sorted(word for words in groups.values() for word in words)
+        raise ValueError(
+            f"the target {target!r} is never {absent[0]!r}; its values are {listing(values)}."
+        )
+    absent += [value for value in unlabelled if _same(value) not in groups]
+    return [f"the target {target!r} is never {listing(absent)}."] if absent else []
+
+
+def _not_two(target: str, words: list[str], values: list[str]) -> str:
+    """The message where there are not two values to choose from."""
+    few = listing(sorted(words), most=5)
+    if len(values) < 2:
+        return (
+            f"the target {target!r} has only one value ({few}), but ranking needs two; give a "
+            "target with positive and negative rows."
+        )
+    remedy = (
+        "name the positive ones with --positive VALUE, or leave out rows whose outcome is not "
+        "known with --unlabelled VALUE"
+    )
+    if len(values) > MOST_NAMED:
+        remedy = "add a column of yes and no, e.g. whether it is above a limit"
+    found = f"the target {target!r} has {len(words):,} different values ({few})"
+    return f"{found}, but ranking needs two; {remedy}."

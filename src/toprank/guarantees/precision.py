@@ -21,7 +21,8 @@ from toprank.truth import as_positives
 
 if TYPE_CHECKING:
     from toprank.kernels.mini_batches import Aim, Batches
-    from toprank.solvers.mini_batch import BatchRows, MiniBatches, Tally
+    from toprank.solvers.mini_batch import MiniBatches, Tally
+    from toprank.truth import Truth
 
 # Rows whose norms are taken at a time.
 CHUNK = 1 << 14
@@ -196,7 +197,7 @@ def reach_of(X: Any, low: NDArray[np.float64], span: NDArray[np.float64]) -> flo
 def certify_mistakes(
     aim: Aim,
     tally: Tally,
-    rows: BatchRows,
+    truth: Truth,
     batches: MiniBatches,
     n_passes: int,
     scores: NDArray[np.float64],
@@ -217,12 +218,12 @@ def certify_mistakes(
     unit = 1.0 / max(float(np.abs(scores - scores.mean()).mean()), 1e-300)
     tried = [scale * unit for scale in TRIED_SCALES]
     guesses = [
-        bound_of(scale, share * n_passes * _surrogate_sum(aim, rows, few, scale * scores))
+        bound_of(scale, share * n_passes * _surrogate_sum(aim, truth, few, scale * scores))
         for scale in tried
     ]
     best = tried[int(np.argmin(guesses))]
     visited = islice(batches.passes(), n_passes)
-    total = sum(_surrogate_sum(aim, rows, batch, best * scores) for batch in visited)
+    total = sum(_surrogate_sum(aim, truth, batch, best * scores) for batch in visited)
     # at w = 0 the surrogate of a batch is at most k
     chosen = min((0.0, tally.total_k), (best, total), key=lambda pair: bound_of(*pair))
     return MistakeCertificate(
@@ -234,17 +235,15 @@ def certify_mistakes(
     )
 
 
-def _surrogate_sum(
-    aim: Aim, rows: BatchRows, batches: Batches, scores: NDArray[np.float64]
-) -> float:
+def _surrogate_sum(aim: Aim, truth: Truth, batches: Batches, scores: NDArray[np.float64]) -> float:
     """Σ_t surrogate(w; batch t); a batch of one row is judged beside the origin."""
     total, _, _ = surrogate_of_lists(
-        aim.kind, scores, rows.positives, rows.weights, batches.order, batches.starts,
+        aim.kind, scores, truth.positives, truth.weights, batches.order, batches.starts,
         aim.k, aim.is_share, aim.whole, np.empty(scores.size),
     )  # fmt: skip
     alone = batches.order[batches.starts[:-1][np.diff(batches.starts) == 1]]
     if alone.size:
-        signed = np.where(rows.positives[alone], scores[alone], -scores[alone])
+        signed = np.where(truth.positives[alone], scores[alone], -scores[alone])
         hinges = np.maximum(1.0 - signed, 0.0)
-        total += float(hinges.sum() if rows.weights is None else hinges @ rows.weights[alone])
+        total += float(hinges.sum() if truth.weights is None else hinges @ truth.weights[alone])
     return float(total)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -187,17 +187,19 @@ def push_certificate(
       75 % of the positives stand above every negative
     This holds for these rows only; measure the ranking on held-out rows.
     """
-    Push(loss=loss, price=price, focus=focus)  # for its errors
-    rows: dict[str, Any] = {
-        "sample_weight": sample_weight,
-        "groups": groups,
-        "pos_label": pos_label,
-    }
-    bottom = None if focus == "top" else _of_end("bottom", y_true, scores, price, loss, rows)
-    if focus == "bottom":
-        return bottom  # type: ignore[return-value]
-    top = _of_end("top", y_true, scores, price, loss, rows)
-    return replace(top, bottom=bottom)
+    push, ends = Push(loss, price, focus), []
+    for end in get_args(End) if focus == "both" else (focus,):
+        heights = priced_heights(
+            y_true,
+            scores,
+            loss=loss,
+            end=end,
+            sample_weight=sample_weight,
+            groups=groups,
+            pos_label=pos_label,
+        )
+        ends.append(_of_end(push, end, heights))
+    return ends[0] if len(ends) == 1 else replace(ends[0], bottom=ends[1])
 
 
 class MeasuredHeights(NamedTuple):
@@ -271,18 +273,10 @@ def _per_list(
     return totals[worst >= 0], worst[worst >= 0]
 
 
-def _of_end(
-    end: End,
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    price: PushPrice,
-    loss: str,
-    rows: dict[str, Any],
-) -> PushCertificate:
-    heights = priced_heights(y_true, scores, loss=loss, end=end, **rows)
-    weight = float(heights.counted.weight.sum())
+def _of_end(push: Push, end: End, heights: MeasuredHeights) -> PushCertificate:
+    price, weight = push.price, float(heights.counted.weight.sum())
     # sums of powers of the exponential loss come as logarithms, as they are minimised
-    in_logs = loss == "exponential" and (price == "identity" or not isinstance(price, (str, Price)))
+    in_logs = push.loss == "exponential" and push.power is not None
     measured = aggregate(price, in_logs=False).value(heights.counted)
     promised = aggregate(price, in_logs=in_logs).value(heights.bounded)
     promised = exponential(promised) if in_logs else promised
@@ -290,29 +284,29 @@ def _of_end(
     totals = (heights.opponents, weight) if end == "top" else (weight, heights.opponents)
     return PushCertificate(
         focus=end,
-        loss=loss,
+        loss=push.loss,
         price=price,
         n_positives=totals[0],
         n_negatives=totals[1],
         height=_expm1(measured) if price == "log1p" else measured,
         promised_height=_expm1(promised) if price == "log1p" else promised,
         worst=heights.worst,
-        promised_worst=_most_for(price, promised, weight, lightest, heights.most),
+        promised_worst=_most_for(push, promised, weight, lightest, heights.most),
         clear=heights.clear,
         most=heights.most,
     )
 
 
-def _most_for(
-    price: PushPrice, promised: float, weight: float, lightest: float, most: float
-) -> float:
+def _most_for(push: Push, promised: float, weight: float, lightest: float, most: float) -> float:
     """Give the largest height that the lightest row can have; for a Price at most ``most``."""
+    price = push.price
+    if push.power is not None:
+        return float(promised * lightest ** (-1.0 / push.power))
     if price == "exponential":
         return promised - math.log(lightest)
     if price == "log1p":
         return _expm1(promised * weight / lightest)
-    if not isinstance(price, Price):
-        return float(promised * lightest ** (-1.0 / _power(price)))
+    assert isinstance(price, Price)  # noqa: S101  (there are no others)
 
     def affordable(u: float) -> bool:
         return float(price.value(np.array([u]))[0]) <= promised * weight / lightest
@@ -324,11 +318,6 @@ def _most_for(
         middle = 0.5 * (low + high)
         low, high = (middle, high) if affordable(middle) else (low, middle)
     return high
-
-
-def _power(price: Any) -> float:
-    """Exponent p of a power."""
-    return 1.0 if isinstance(price, str) else float(price)
 
 
 def _expm1(exponent: float) -> float:
@@ -356,8 +345,9 @@ def _measure(price: PushPrice, rows: str) -> str:
         return f"ln Σ e^height over the {rows}"
     if price == "log1p":
         return f"typical reverse height of the {rows} (geometric mean of 1 + height, minus 1)"
-    if isinstance(price, Price):
+    power = Push(price=price).power
+    if power is None:
         return f"mean price of the heights of the {rows}"
-    if math.isinf(_power(price)):
+    if math.isinf(power):
         return f"largest height of the {rows}"
-    return f"{_power(price):g}-norm of the heights of the {rows}"
+    return f"{power:g}-norm of the heights of the {rows}"

@@ -11,7 +11,7 @@ rankers in [0, 1] every margin lies in [-1, 1].
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,9 @@ from toprank.kernels.pair_blocks import PairBlocks, weight_below
 from toprank.objectives import pnorm_push
 from toprank.objectives.exponential import ExponentialCriterion, PushFormula
 from toprank.truth import Truth, as_positives
+
+if TYPE_CHECKING:
+    from toprank.objectives.base import RowOptions
 
 # Margins that differ by less than this share of the range of the scores are equal, and a best
 # margin below this share of the largest value is 0.
@@ -78,7 +81,7 @@ def ranking_margin(
     >>> ranking_margin([0, 0, 1], [0.25, 0.0, 1.0], norm=1.5)
     0.5
     """
-    truth, checked = _compared(y_true, scores, None, groups)
+    truth, checked = _compared(y_true, scores, groups=groups)
     assert truth.grades is not None  # noqa: S101  (made of grades)
     ladder = Ladder(truth.grades, None, truth.lists)
     return ladder.narrowest_gap(checked) / _checked_norm(norm)
@@ -90,8 +93,7 @@ def margin_share(
     theta: float,
     *,
     norm: float = 1.0,
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
+    **rows: Unpack[RowOptions],
 ) -> float:
     """Share of the crucial pairs with a margin of at most θ, by weight (section 3).
 
@@ -104,7 +106,7 @@ def margin_share(
     >>> margin_share([0, 0, 1, 1], [0.0, 0.5, 0.4, 1.0], 0.0)
     0.25
     """
-    truth, checked = _compared(y_true, scores, sample_weight, groups)
+    truth, checked = _compared(y_true, scores, **rows)
     blocks = PairBlocks.of_truth(truth)
     laid_out, _, _ = blocks.sort(checked / _checked_norm(norm))
     edge = theta + ROUNDING * float(np.ptp(checked)) / norm
@@ -112,12 +114,7 @@ def margin_share(
 
 
 def smooth_margin(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    norm: float,
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
+    y_true: ArrayLike, scores: ArrayLike, *, norm: float, **rows: Unpack[RowOptions]
 ) -> float:
     """G̃ = -ln F̃ / ‖λ‖₁ with F̃ = Σ e^{-(f(x_i) - f(x_k))} over crucial pairs (section 4.2).
 
@@ -129,15 +126,12 @@ def smooth_margin(
     1.0
     """
     checked = as_scores(scores).astype(np.float64, copy=False)
-    criterion = pnorm_push(1.0).on_grades(y_true, sample_weight=sample_weight, groups=groups)
+    criterion = pnorm_push(1.0).on_grades(y_true, **rows)
     return -criterion.value(checked) / _checked_norm(norm)
 
 
 def _compared(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    sample_weight: ArrayLike | None,
-    groups: ArrayLike | None,
+    y_true: ArrayLike, scores: ArrayLike, **rows: Unpack[RowOptions]
 ) -> tuple[Truth, NDArray[np.float64]]:
     """Grades and scores of the rows that count."""
     checked = as_scores(scores).astype(np.float64, copy=False)
@@ -146,7 +140,7 @@ def _compared(
         raise ValueError(
             f"y_true has {n_grades} rows, but scores has {checked.size}; they must match."
         )
-    truth = Truth.of_grades(y_true, sample_weight=sample_weight, groups=groups)
+    truth = Truth.of_grades(y_true, **rows)
     return truth, truth.rows_of(checked)
 
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +29,9 @@ from numpy.typing import ArrayLike, NDArray
 from toprank.inputs import as_scores, check_number
 from toprank.kernels.pair_blocks import PairBlocks, weight_below
 from toprank.truth import Truth, as_positives
+
+if TYPE_CHECKING:
+    from toprank.objectives.base import RowOptions
 
 # What rounding may take from a share of pairs.
 ROUNDING = 1e-12
@@ -41,12 +44,7 @@ ONE_PAIR = 1e-9
 
 
 def auc_at_margin(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    rho: float,
-    *,
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
+    y_true: ArrayLike, scores: ArrayLike, rho: float, **rows: Unpack[RowOptions]
 ) -> float:
     """Share of the pairs with (s⁺ - s⁻)/2 ≥ ρ: AUC_{S,ρ} of section 2.
 
@@ -60,20 +58,17 @@ def auc_at_margin(
     >>> auc_at_margin([1, 1, 0, 0], [4.0, 2.0, 3.0, 1.0], rho=0.5)
     0.75
     """
-    blocks, checked = _blocks(y_true, scores, sample_weight, groups)
+    blocks, checked = _blocks(y_true, scores, **rows)
     return share_at_margin(blocks, checked, rho - margin_slack(checked))
 
 
 def _blocks(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    sample_weight: ArrayLike | None,
-    groups: ArrayLike | None,
+    y_true: ArrayLike, scores: ArrayLike, **rows: Unpack[RowOptions]
 ) -> tuple[PairBlocks, NDArray[Any]]:
     """Pairs of a positive and a negative, and the scores of the rows that count."""
     checked = as_scores(scores)
     positives = as_positives(y_true, n_rows=checked.size)
-    truth, _ = Truth.of_labels(positives, sample_weight=sample_weight, groups=groups).scaled()
+    truth, _ = Truth.of_labels(positives, **rows).scaled()
     return PairBlocks.of_truth(truth), truth.rows_of(checked)
 
 
@@ -201,19 +196,12 @@ class SvmCertificate:
             return "the promised share of pairs is less than one pair"
         return None
 
-    def matches(
-        self,
-        y_true: ArrayLike,
-        scores: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> bool:
+    def matches(self, y_true: ArrayLike, scores: ArrayLike, **rows: Unpack[RowOptions]) -> bool:
         """Whether these scores have the stated share of pairs.
 
         Pairs whose margin is ρ̂ up to rounding may count or not.
         """
-        blocks, checked = _blocks(y_true, scores, sample_weight, groups)
+        blocks, checked = _blocks(y_true, scores, **rows)
         slack = max(2.0 * margin_slack(checked), self.slack)
         least, most = (share_at_margin(blocks, checked, self.rho + s) for s in (slack, -slack))
         return least - ROUNDING <= self.share <= most + ROUNDING and self.holds

@@ -70,7 +70,7 @@ class TreeObjective:
         groups: ArrayLike | None,
     ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Scaled gradient and floored Hessian of every row, in the float32 that engines hold."""
-        labels: tuple[Any, ...] = np.asarray(y), _array(weight), _array(groups)
+        labels: tuple[Any, ...] = np.asarray(y), array_if_any(weight), array_if_any(groups)
         with self._one_at_a_time:  # models that are trained in several threads may share it
             # reading all labels is cheap compared with a round of boosting
             if self._labels is None or not all(map(np.array_equal, self._labels, labels)):
@@ -115,16 +115,13 @@ class TreeObjective:
             equal = np.zeros(self._criterion.n_rows)
             _, gradient = self._criterion.value_and_gradient(equal)
         pull = float(np.abs(gradient).sum(dtype=np.float64)) / 2.0
-        is_positive = y == y.max()
-        if weight is None:
-            all_rows, positive = float(y.size), float(np.count_nonzero(is_positive))
-        else:
-            all_rows, positive = float(weight.sum()), float(weight[is_positive].sum())
+        counts = np.ones(y.size) if weight is None else weight
+        all_rows, positive = float(counts.sum()), float(counts[y == y.max()].sum())
         return min(positive, all_rows - positive) / pull if pull > 0.0 else 1.0
 
     def __getstate__(self) -> dict[str, Any]:
         # copies for cross-validation and other processes start without the labels
-        return {"objective": self.objective, "n_jobs": self.n_jobs}
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -140,7 +137,7 @@ class TreeObjective:
         return f"objective({self.objective!r})"
 
 
-def _array(values: ArrayLike | None) -> NDArray[Any] | None:
+def array_if_any(values: ArrayLike | None) -> NDArray[Any] | None:
     """Engines say "none" with None or with an array of no length."""
     array = None if values is None else np.asarray(values)
     return None if array is None or array.size == 0 else array
@@ -168,7 +165,11 @@ class TreeMetric:
     ) -> float:
         """The metric of these scores."""
         return METRICS[self.metric](
-            y, scores, sample_weight=_array(weight), groups=_array(groups), **self.options
+            y,
+            scores,
+            sample_weight=array_if_any(weight),
+            groups=array_if_any(groups),
+            **self.options,
         )
 
     def __repr__(self) -> str:

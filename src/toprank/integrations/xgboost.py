@@ -16,7 +16,7 @@ import numpy as np
 import xgboost
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.integrations.trees import TreeMetric, TreeObjective, ids_of_lists
+from toprank.integrations.trees import TreeMetric, TreeObjective, array_if_any, ids_of_lists
 from toprank.objectives import objective_named
 
 if TYPE_CHECKING:
@@ -95,6 +95,20 @@ def metric(name: str, **options: Any) -> XGBoostMetric:
     return XGBoostMetric(name, options)
 
 
+def _read(data: Any, scores: Any, weight: Any) -> tuple[Any, Any, Any, Any]:
+    """Scores, labels, weights and list ids, however XGBoost called.
+
+    The native interface calls with (scores, DMatrix), the scikit-learn one with
+    (labels, scores, weights).
+    """
+    labels, groups = data, None
+    if isinstance(scores, xgboost.DMatrix):
+        matrix, scores = scores, data
+        labels, weight = matrix.get_label(), matrix.get_weight()
+        groups = ids_of_lists(np.diff(matrix.get_uint_info("group_ptr")), matrix.num_row())
+    return scores, labels, array_if_any(weight), groups
+
+
 class XGBoostObjective(TreeObjective):
     """What :func:`objective` returns."""
 
@@ -111,35 +125,23 @@ class XGBoostObjective(TreeObjective):
         self, y_true: NDArray[Any], y_pred: Any, sample_weight: ArrayLike | None = None
     ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Gradient and Hessian; natively called with (scores, DMatrix)."""
-        if not isinstance(y_pred, xgboost.DMatrix):
-            return self.gradients(*self._rows(y_pred, y_true, sample_weight, None))
-        scores, data = y_true, y_pred
-        groups = _lists(data)
-        weight = data.get_weight()
-        if groups is not None and weight.size:
-            raise ValueError(
-                "XGBoost holds one weight per list where there are lists, but this objective "
-                "weighs rows; leave weight= of the DMatrix out and pass one weight per row to "
-                "objective(..., row_weight=...)."
-            )
-        return self.gradients(*self._rows(scores, data.get_label(), weight, groups))
-
-    def _rows(self, scores: Any, y: Any, weight: Any, groups: Any) -> tuple[Any, Any, Any, Any]:
+        scores, y, weight, groups = _read(y_true, y_pred, sample_weight)
         if np.ndim(scores) != 1:
             raise ValueError(
                 f"XGBoost gave scores of shape {np.shape(scores)}; ranking needs one score per "
                 "row, so pass labels of two classes in one column."
             )
-        if self.row_weight is None:
-            return scores, y, weight, groups
-        if np.size(weight if weight is not None else ()):
+        if groups is not None and weight is not None:
+            raise ValueError(
+                "XGBoost holds one weight per list where there are lists, but this objective "
+                "weighs rows; leave weight= of the DMatrix out and pass one weight per row to "
+                "objective(..., row_weight=...)."
+            )
+        if self.row_weight is not None and weight is not None:
             raise ValueError(
                 "there are weights in the data and in row_weight; pass them in one place."
             )
-        return scores, y, self.row_weight, groups
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "row_weight": self.row_weight}
+        return self.gradients(scores, y, self.row_weight if weight is None else weight, groups)
 
 
 class XGBoostMetric(TreeMetric):
@@ -149,13 +151,6 @@ class XGBoostMetric(TreeMetric):
         self, y_true: NDArray[Any], y_pred: Any, sample_weight: ArrayLike | None = None
     ) -> float | tuple[str, float]:
         """The value; natively called with (scores, DMatrix), name and value."""
-        if not isinstance(y_pred, xgboost.DMatrix):
-            return self.measure(y_pred, y_true, sample_weight, None)
-        scores, data = y_true, y_pred
-        groups = _lists(data)
-        weight = data.get_weight() if groups is None else None
-        return self.__name__, self.measure(scores, data.get_label(), weight, groups)
-
-
-def _lists(data: xgboost.DMatrix) -> NDArray[np.intp] | None:
-    return ids_of_lists(np.diff(data.get_uint_info("group_ptr")), data.num_row())
+        scores, y, weight, groups = _read(y_true, y_pred, sample_weight)
+        value = self.measure(scores, y, weight if groups is None else None, groups)
+        return (self.__name__, value) if isinstance(y_pred, xgboost.DMatrix) else value

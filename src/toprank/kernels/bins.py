@@ -6,7 +6,7 @@ A column of codes 0 … n_thresholds says how many thresholds a value exceeds; t
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,23 @@ class Layout(NamedTuple):
     doubled: NDArray[np.bool_]
     offsets: NDArray[np.intp]
 
+    @classmethod
+    def of(cls, sizes: NDArray[np.intp], doubled: NDArray[np.bool_]) -> Self:
+        """Lay out the stumps of each column one after the other."""
+        ends = np.cumsum(sizes * (1 + doubled))
+        return cls(sizes, doubled, np.concatenate([[0], ends]).astype(np.intp))
 
+    def place(self, index: int) -> tuple[int, int, int]:
+        """Column, threshold and side for missing values of one stump."""
+        column = int(np.searchsorted(self.offsets[1:], index, side="right"))
+        within, size = int(index - self.offsets[column]), int(self.sizes[column])
+        if not self.doubled[column]:
+            return column, within, ABSTAIN
+        return column, within % size, BELOW if within < size else ABOVE
+
+
+# The side of a missing value, as an index; halved it is the value of h.
+BELOW, ABSTAIN, ABOVE = 0, 1, 2
 MAX_BINS = 255  # codes 0 … 254, so that the 256th value of a byte is free for MISSING
 MISSING = 255
 EVERY_ROW: NDArray[np.intp] = np.empty(0, dtype=np.intp)  # instead of numbers of rows

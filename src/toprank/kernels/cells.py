@@ -156,24 +156,11 @@ def _evaluate(
             values[row] = ((value * x + c2) * x + c1) * x + c0
 
 
-def smooth_sums(
-    functions: Sequence[Callable[[Floats], Floats]],
-    targets: Cells,
-    sources: Cells,
-    weights: Floats,
-    *,
-    adjoint: bool = False,
-) -> list[Floats]:
-    """Σ a·f(t - s) over the sources for every target and f; with ``adjoint`` of f(s - t).
+def moments_of(sources: Cells, weights: Floats) -> Floats:
+    """Moments of each cell; those of two sets of sources add up.
 
     Weights are in the order of the sources; without any each counts 1.
     """
-    moments = moments_of(sources, weights)
-    return [values_of(targets, series) for series in series_of(functions, moments, adjoint=adjoint)]
-
-
-def moments_of(sources: Cells, weights: Floats) -> Floats:
-    """Moments of each cell; those of two sets of sources add up."""
     size = sources.rows.size
     sums = np.empty((-(-size // PIECE), sources.starts.size - 1, TERMS))
 
@@ -189,7 +176,10 @@ def moments_of(sources: Cells, weights: Floats) -> Floats:
 def series_of(
     functions: Sequence[Callable[[Floats], Floats]], moments: Floats, *, adjoint: bool
 ) -> list[Floats]:
-    """For each function the series of all cells, from the moments of the sources."""
+    """For each function f the series of all cells, from the moments of the sources.
+
+    The sums are of f(t - s), with ``adjoint`` of f(s - t).
+    """
     n_cells = len(moments)
     at_nodes = moments @ _SERIES.T
     within = 0.5 * (_NODES[:, None] - _NODES)

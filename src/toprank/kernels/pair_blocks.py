@@ -160,14 +160,11 @@ def _ranges(first: Integers, last: Integers) -> tuple[Integers, Integers]:
 
 
 @compiled
-def _sweep(
-    blocks: SortedBlocks,
-    at: float,
-) -> tuple[float, float, float]:
+def _sweep(blocks: SortedBlocks, at: float) -> tuple[float, float, float]:
     """Weight of the pairs with a margin ≤ ``at``, the largest of these and the next one above.
 
     For an upper row the lower rows within reach are those from ``first`` on, and ``first`` only
-    moves up with the upper row's score::
+    moves down with the upper row's score::
 
         lower   . . . . . | x x x x       x: s_upper - s_lower ≤ at
                           first
@@ -176,50 +173,26 @@ def _sweep(
     total, below, above = 0.0, -np.inf, np.inf
     for g in range(upper_starts.size - 1):
         begin, end = lower_starts[g], lower_starts[g + 1]
-        first = begin
-        mass = 0.0
-        for j in range(begin, end):
-            mass += lower_weights[j]
-        for i in range(upper_starts[g], upper_starts[g + 1]):
-            while first < end and upper[i] - lower[first] > at:
-                mass -= lower_weights[first]
-                first += 1
+        first, mass = end, 0.0
+        for i in range(upper_starts[g + 1] - 1, upper_starts[g] - 1, -1):
+            while first > begin and upper[i] - lower[first - 1] <= at:
+                first -= 1
+                mass += lower_weights[first]
+            total += upper_weights[i] * mass
             if first < end:
-                total += upper_weights[i] * mass
                 below = max(below, upper[i] - lower[first])
             if first > begin:
                 above = min(above, upper[i] - lower[first - 1])
     return total, below, above
 
 
-@compiled
-def weight_below(
-    blocks: SortedBlocks,
-    at: float,
-    inclusive: bool,
-) -> float:
+def weight_below(blocks: SortedBlocks, at: float, inclusive: bool) -> float:
     """Weight of the pairs with a margin below ``at`` (``inclusive``: at most ``at``)."""
-    upper, lower, upper_weights, lower_weights, upper_starts, lower_starts = blocks
-    total = 0.0
-    for g in range(upper_starts.size - 1):
-        begin, end = lower_starts[g], lower_starts[g + 1]
-        mass = 0.0
-        last = end
-        for i in range(upper_starts[g + 1] - 1, upper_starts[g] - 1, -1):
-            while last > begin and (
-                upper[i] - lower[last - 1] < at or (inclusive and upper[i] - lower[last - 1] == at)
-            ):
-                last -= 1
-                mass += lower_weights[last]
-            total += upper_weights[i] * mass
-    return total
+    return _sweep(blocks, at if inclusive else np.nextafter(at, -np.inf))[0]
 
 
 @compiled
-def pair_threshold(
-    blocks: SortedBlocks,
-    wanted: float,
-) -> float:
+def pair_threshold(blocks: SortedBlocks, wanted: float) -> float:
     """The smallest margin t such that the pairs with a margin ≤ t weigh at least ``wanted``.
 
     A bracket of two margins that occur is narrowed by interpolation that aims a little past the
@@ -255,11 +228,7 @@ def pair_threshold(
 
 
 @compiled
-def pair_shares(
-    blocks: SortedBlocks,
-    at: float,
-    tied_share: float,
-) -> tuple[Floats, Floats]:
+def pair_shares(blocks: SortedBlocks, at: float, tied_share: float) -> tuple[Floats, Floats]:
     """What every row has of the pairs with a margin below ``at``, and of the tied ones a share.
 
     An upper row gets w_i·Σ_j w_j·(1[margin < at] + tied_share·1[margin = at]), a lower row the

@@ -156,13 +156,17 @@ def _collect(
 
 
 @compiled
-def _write(differences: Floats, size: int, place: int, masses: Floats) -> None:
-    """Add up the differences of a column into the masses of its stumps."""
+def _write(low: Floats, high: Floats, layout: Layout, j: int, masses: Floats) -> None:
+    """Add up the differences of column j into the masses of its stumps."""
+    size, place = layout.sizes[j], layout.offsets[j]
     for level in range(4):
-        total = 0.0
+        below = above = 0.0
         for threshold in range(size):
-            total += differences[level, threshold]
-            masses[level, place + threshold] = max(total, 0.0)
+            below += low[level, threshold]
+            masses[level, place + threshold] = max(below, 0.0)
+            if layout.doubled[j]:
+                above += high[level, threshold]
+                masses[level, place + size + threshold] = max(above, 0.0)
 
 
 @compiled
@@ -179,7 +183,7 @@ def ladder_masses(
     """Shares of every stump of columns ``first`` to ``last`` over all comparisons."""
     local, distinct, n_codes = coded
     above, on, carry, share = weights
-    sizes, doubled, offsets = layout
+    sizes, doubled, _ = layout
     up, down = np.empty(256), np.empty(256)
     low, high = np.empty((4, 257)), np.empty((4, 257))
     for j in range(first, last):
@@ -199,9 +203,7 @@ def ladder_masses(
                 for row in range(rungs[rung], rungs[rung + 1]):
                     down[local[j, row]] += on[row]
                 _collect(up[:n], down[:n], codes, share[rung], sizes[j], doubled[j], low, high)
-        _write(low, sizes[j], offsets[j], masses)
-        if doubled[j]:
-            _write(high, sizes[j], offsets[j] + sizes[j], masses)
+        _write(low, high, layout, j, masses)
 
 
 @compiled
@@ -240,7 +242,7 @@ def pair_masses(
     masses: Floats,
 ) -> None:
     """Shares of every stump of columns ``first`` to ``last`` over a list of pairs."""
-    sizes, doubled, offsets = layout
+    sizes, doubled, _ = layout
     low, high = np.empty((4, 257)), np.empty((4, 257))
     for j in range(first, last):
         low[:] = 0.0
@@ -267,6 +269,4 @@ def pair_masses(
             else:
                 _add(low, 1 if is_better else 2, 0, present, weight)
                 _add(low, 2 if is_better else 1, present, size, weight)
-        _write(low, size, offsets[j], masses)
-        if doubled[j]:
-            _write(high, size, offsets[j] + size, masses)
+        _write(low, high, layout, j, masses)

@@ -7,9 +7,9 @@ non-zeros only), with the intercept as one more feature that is always 1::
               ...
               feature p   [ b_0  ... b_d  ]      only with an intercept
 
-What is decided depends on the problem: one of a table of predictions, a subset of labels, or a
-ranking of labels. The stream is written once; the compiler picks the decision by the type of the
-problem.
+What is decided depends on the problem: one of a table of predictions, a subset of labels, a
+ranking of labels, or a grade between thresholds. The stream is written once; the compiler picks
+the decision by the type of the problem.
 """
 
 from __future__ import annotations
@@ -21,14 +21,6 @@ from numba.extending import overload
 from numpy.typing import NDArray
 
 from toprank.kernels.jit import compiled
-from toprank.kernels.permutations import (
-    best_first,
-    correct_for_ndcg,
-    correct_for_precision,
-    ndcg_loss,
-    precision_loss,
-    search_for_precision,
-)
 from toprank.kernels.rows import add_outer, score_row
 
 Floats = NDArray[np.float64]
@@ -66,6 +58,17 @@ class RankingRounds(NamedTuple):
     shares: NDArray[np.float64]
     k: int
     slope: float
+
+
+class PRankRounds(NamedTuple):
+    """Ordered grades by one score: the thresholds between them, and Σ_τ (τ − 1)·Δ_τ of these.
+
+    Both are changed by rounds, and ``clock`` counts them.
+    """
+
+    thresholds: NDArray[np.float64]
+    drift: NDArray[np.float64]
+    clock: NDArray[np.intp]
 
 
 def _decide(problem: Any, scores: Floats, label: Any, loss_driven: bool, step: Floats) -> float:
@@ -208,6 +211,123 @@ def _decide_subset(
     return loss
 
 
+# Rankings of items --------------------------------------------------------------------------------
+
+# A ranking is the position of every item, 1 for the best; it is represented by f(position)/Z for a
+# strictly decreasing f. ``heights`` is f(1)/Z, ..., f(m)/Z, ``discounts`` is what NDCG gives to the
+# positions, and ``gains`` is what the items are worth (2^grade − 1).
+
+
+@compiled
+def best_first(scores: Floats) -> NDArray[np.intp]:
+    """Items by falling score; equal scores in the order of the items. O(m log m)."""
+    return np.argsort(-scores, kind="mergesort")
+
+
+@compiled
+def ndcg_loss(order: NDArray[np.intp], gains: Floats, discounts: Floats) -> float:
+    """1 − NDCG of the items in this order; exactly 0 if no gain rises along it.
+
+    Without any gain (Z(y) = 0) every order is right: the loss is 0 by convention.
+    """
+    rises = False
+    reached = 0.0
+    for place in range(order.size):
+        reached += discounts[place] * gains[order[place]]
+        rises |= place > 0 and gains[order[place]] > gains[order[place - 1]]
+    if not rises:
+        return 0.0
+    ideal = 0.0
+    for place, gain in enumerate(np.sort(gains)[::-1]):
+        ideal += discounts[place] * gain
+    return max(1.0 - reached / ideal, 0.0)
+
+
+@compiled
+def precision_loss(order: NDArray[np.intp], relevant: NDArray[np.bool_], k: int) -> float:
+    """1 − (relevant items among the first k) / min(k, relevant items); 0 if none is relevant."""
+    reachable = min(k, relevant.sum())
+    if reachable == 0:
+        return 0.0
+    found = 0
+    for place in range(min(k, order.size)):
+        found += relevant[order[place]]
+    return 1.0 - found / reachable if found < reachable else 0.0
+
+
+@compiled
+def correct_for_ndcg(scores: Floats, gains: Floats) -> NDArray[np.intp]:
+    """The order without loss that is most similar to the scores: by gain, then by score."""
+    by_score = best_first(scores)
+    return by_score[np.argsort(-gains[by_score], kind="mergesort")]
+
+
+@compiled
+def with_top(
+    by_score: NDArray[np.intp], relevant: NDArray[np.bool_], k: int, wanted: int
+) -> NDArray[np.intp]:
+    """Items by score, but for a top k that holds the ``wanted`` best relevant ones.
+
+    ::
+
+        by_score   - + - - + + -        k = 3, wanted = 2
+        top        - + . . + . .        the best 2 of +, the best 1 of -
+        order      - + + | - - + -
+    """
+    order = np.empty_like(by_score)
+    inside, outside = 0, k
+    relevant_left, others_left = wanted, k - wanted
+    for item in by_score:
+        left = relevant_left if relevant[item] else others_left
+        if left > 0:
+            order[inside] = item
+            inside += 1
+            if relevant[item]:
+                relevant_left -= 1
+            else:
+                others_left -= 1
+        else:
+            order[outside] = item
+            outside += 1
+    return order
+
+
+@compiled
+def correct_for_precision(scores: Floats, relevant: NDArray[np.bool_], k: int) -> NDArray[np.intp]:
+    """The order without loss at k that is most similar to the scores.
+
+    If sorting by score leaves no loss it is that; otherwise as many relevant items as can be are
+    in the top k, the best of them by score.
+    """
+    by_score = best_first(scores)
+    top = min(k, by_score.size)
+    return with_top(by_score, relevant, top, min(top, relevant.sum()))
+
+
+@compiled
+def search_for_precision(
+    scores: Floats, relevant: NDArray[np.bool_], k: int, heights: Floats
+) -> NDArray[np.intp]:
+    """The loss-augmented order for precision at k.
+
+    If the top k holds a relevant items, these are the a best by score, and everything else is
+    sorted by score inside and outside the top. So one candidate for each a: O(m·min(k, m)).
+    """
+    by_score = best_first(scores)
+    top = min(k, by_score.size)
+    n_relevant = relevant.sum()
+    reachable = min(top, n_relevant)
+    best, highest = by_score, -np.inf
+    for wanted in range(max(0, top - (by_score.size - n_relevant)), reachable + 1):
+        order = with_top(by_score, relevant, top, wanted)
+        value = -wanted / reachable if reachable else 0.0
+        for place in range(order.size):
+            value += heights[place] * scores[order[place]]
+        if value > highest:
+            best, highest = order, value
+    return best
+
+
 def _decide_ranking(
     problem: Any, scores: Floats, label: Any, loss_driven: bool, step: Floats
 ) -> float:
@@ -237,10 +357,39 @@ def _decide_ranking(
     return loss
 
 
+def _decide_grade(
+    problem: Any,
+    scores: Floats,
+    label: Any,
+    loss_driven: bool,  # noqa: ARG001  (steps have one length)
+    step: Floats,
+) -> float:
+    """PRank (Crammer and Singer 2002): the grade is the first r with score < b_r, or the last.
+
+    Each threshold on the wrong side of the score moves by 1, and the row pulls as often the other
+    way.
+    """
+    thresholds, score, clock = problem.thresholds, scores[0], problem.clock[0]
+    problem.clock[0] += 1
+    predicted = 0
+    while predicted < thresholds.size and score >= thresholds[predicted]:
+        predicted += 1
+    step[0] = 0.0
+    if predicted != label:
+        for r in range(thresholds.size):
+            side = 1.0 if label > r else -1.0
+            if (score - thresholds[r]) * side <= 0.0:
+                step[0] -= side
+                thresholds[r] -= side
+                problem.drift[r] -= clock * side
+    return float(abs(predicted - label))
+
+
 _DECISIONS = {
     TableRounds: _decide_prediction,
     SubsetRounds: _decide_subset,
     RankingRounds: _decide_ranking,
+    PRankRounds: _decide_grade,
 }
 
 
@@ -314,55 +463,3 @@ def add_rows(table: Any, rows: Any, steps: Floats, weights: Floats) -> None:
     """Add Σ_i x_i·step_iᵀ over the given rows to the weights."""
     for i in range(rows.size):
         add_outer(table, rows[i], 1.0, steps[i], weights)
-
-
-@compiled
-def _prank_round(score: float, grade: int, thresholds: Floats, moves: Floats) -> tuple[int, float]:
-    """Loss of a round, and how far the direction moves along the row; ``moves`` of thresholds.
-
-    The grade is the first r with score < b_r, or the last. Each threshold on the wrong side of
-    the score moves by 1, and the row pulls as often the other way.
-    """
-    predicted = thresholds.size
-    for r in range(thresholds.size):
-        if score < thresholds[r]:
-            predicted = r
-            break
-    pull = 0.0
-    moves[:] = 0.0
-    if predicted != grade:
-        for r in range(thresholds.size):
-            side = 1.0 if grade > r else -1.0
-            if (score - thresholds[r]) * side <= 0.0:
-                moves[r] = -side
-                pull += side
-    return abs(predicted - grade), pull
-
-
-@compiled
-def play_prank(
-    table: Any,
-    rows: Any,
-    grades: Any,
-    weights: Floats,
-    thresholds: Floats,
-    drift: tuple[Floats, Floats],
-    clock: int,
-    out: Floats,
-) -> None:
-    """PRank (Crammer and Singer 2002): one direction, and a threshold between grades.
-
-    Goes through the given rows of a table; ``out`` receives the loss of every round. The weights
-    are p × 1. ``drift`` gathers Σ_τ (τ − 1)·Δ_τ of weights and thresholds for the
-    average; ``clock`` is the number of rounds before this call.
-    """
-    score, pull, moves = np.zeros(1), np.zeros(1), np.zeros(thresholds.size)
-    for i in range(rows.size):
-        row = rows[i]
-        score_row(table, row, weights, score)
-        out[i], pull[0] = _prank_round(score[0], grades[row], thresholds, moves)
-        if out[i] > 0:
-            add_outer(table, row, 1.0, pull, weights)
-            add_outer(table, row, float(clock + i), pull, drift[0])
-            thresholds += moves
-            drift[1][:] += (clock + i) * moves

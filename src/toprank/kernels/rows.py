@@ -65,38 +65,23 @@ def rows_of(X: Any) -> DenseRows | SparseRows:
     return DenseRows(np.ascontiguousarray(X))
 
 
-def dot_row(table: DenseRows | SparseRows, row: int, coef: Floats) -> float:
-    """x·coef for one row x."""
-    loop = _dot_dense if isinstance(table, DenseRows) else _dot_sparse
-    return loop(table, row, coef)
+def for_tables(
+    dense: Callable[..., Any], sparse: Callable[..., Any], fastmath: Any = False
+) -> Callable[..., Any]:
+    """One loop for rows of both kinds of tables, by the type that the compiler sees."""
 
+    def loop(table: DenseRows | SparseRows, *arguments: Any) -> Any:
+        return (dense if isinstance(table, DenseRows) else sparse)(table, *arguments)
 
-def add_row(
-    table: DenseRows | SparseRows, row: int, factor: float, into: RowSum, n_touched: int
-) -> int:
-    """Add factor·x to a sum; give how many columns it holds now (all, where x is dense)."""
-    loop = _add_dense if isinstance(table, DenseRows) else _add_sparse
-    return loop(table, row, factor, into, n_touched)
+    @overload(loop, jit_options={"fastmath": fastmath}, strict=False)
+    def _loop(table: Any, *_: Any) -> Callable[..., Any]:
+        return dense if table.instance_class is DenseRows else sparse
 
-
-def score_row(table: DenseRows | SparseRows, row: int, weights: Floats, scores: Floats) -> None:
-    """Put x·W of one row x into ``scores``; the weights are kept feature by feature (p × d).
-
-    Sums are taken in the order of the features: the same bits on every machine.
-    """
-    loop = _score_dense if isinstance(table, DenseRows) else _score_sparse
-    loop(table, row, weights, scores)
-
-
-def add_outer(
-    table: DenseRows | SparseRows, row: int, scale: float, step: Floats, weights: Floats
-) -> None:
-    """Add scale·x·stepᵀ of one row x to the weights (p × d)."""
-    loop = _add_outer_dense if isinstance(table, DenseRows) else _add_outer_sparse
-    loop(table, row, scale, step, weights)
+    return loop
 
 
 def _dot_dense(table: Any, row: int, coef: Floats) -> float:
+    """x·coef for one row x."""
     total = 0.0
     for column in range(coef.size):
         total += table.values[row, column] * coef[column]
@@ -111,6 +96,7 @@ def _dot_sparse(table: Any, row: int, coef: Floats) -> float:
 
 
 def _add_dense(table: Any, row: int, factor: float, into: RowSum, n_touched: int) -> int:  # noqa: ARG001
+    """Add factor·x to a sum; give how many columns it holds now (all, where x is dense)."""
     total = into.total
     for column in range(total.size):
         total[column] += factor * table.values[row, column]
@@ -129,6 +115,10 @@ def _add_sparse(table: Any, row: int, factor: float, into: RowSum, n_touched: in
 
 
 def _score_dense(table: Any, row: int, weights: Floats, scores: Floats) -> None:
+    """Put x·W of one row x into ``scores``; the weights are kept feature by feature (p × d).
+
+    Sums are taken in the order of the features: the same bits on every machine.
+    """
     values = table.values[row]
     if scores.size == 1:
         # four running sums, so that an addition need not wait for the one before it
@@ -157,6 +147,7 @@ def _score_sparse(table: Any, row: int, weights: Floats, scores: Floats) -> None
 
 
 def _add_outer_dense(table: Any, row: int, scale: float, step: Floats, weights: Floats) -> None:
+    """Add scale·x·stepᵀ of one row x to the weights (p × d)."""
     values = table.values[row]
     for j in range(step.size):
         move = scale * step[j]
@@ -173,29 +164,10 @@ def _add_outer_sparse(table: Any, row: int, scale: float, step: Floats, weights:
                 weights[table.columns[entry], j] += move * table.values[entry]
 
 
-def _by_table(table: Any, dense: Callable[..., Any], by_column: Callable[..., Any]) -> Any:
-    """Dense or sparse loop, by the type that the compiler sees."""
-    return dense if table.instance_class is DenseRows else by_column
-
-
-@overload(dot_row, jit_options={"fastmath": ANY_ORDER})
-def _dot_row(table: Any, row: int, coef: Floats) -> Any:  # noqa: ARG001
-    return _by_table(table, _dot_dense, _dot_sparse)
-
-
-@overload(add_row)
-def _add_row(table: Any, row: int, factor: float, into: RowSum, n_touched: int) -> Any:  # noqa: ARG001
-    return _by_table(table, _add_dense, _add_sparse)
-
-
-@overload(score_row)
-def _score_row(table: Any, row: int, weights: Floats, scores: Floats) -> Any:  # noqa: ARG001
-    return _by_table(table, _score_dense, _score_sparse)
-
-
-@overload(add_outer)
-def _add_outer(table: Any, row: int, scale: float, step: Floats, weights: Floats) -> Any:  # noqa: ARG001
-    return _by_table(table, _add_outer_dense, _add_outer_sparse)
+dot_row = for_tables(_dot_dense, _dot_sparse, fastmath=ANY_ORDER)
+add_row = for_tables(_add_dense, _add_sparse)
+score_row = for_tables(_score_dense, _score_sparse)
+add_outer = for_tables(_add_outer_dense, _add_outer_sparse)
 
 
 # Scores of a linear model -------------------------------------------------------------------------

@@ -9,15 +9,13 @@ for several K at once. A sweep carries a few moments of the rows it has passed, 
 origin that moves along. All moments are sums of positive terms, so nothing cancels, whatever
 the offset and the range of the scores. Time is O(rows·rungs), memory O(rows).
 
-Arguments shared by all: ``scores`` ascending within each list, ``grades`` (rungs, numbered
-within each list) and ``weights`` (the a) in that order, ``lists`` (where lists start) and
-``n_rungs`` of each, as in :class:`toprank.kernels.ladder.Ladder`.
+Rows are :class:`SortedRows`; ``weights`` are the a, in the same order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +32,19 @@ FAR = 40.0
 # Powers of e^{-|x|} that stand for a tail. On [0, 1] a function of y with its pole at y = -1
 # is a polynomial up to (3 + √8)^-TERMS, here 3e-15.
 TERMS = 19
+
+
+class SortedRows(NamedTuple):
+    """Rows list by list, their scores ascending within each.
+
+    ``grades`` are rungs, numbered within each list, ``lists`` is where lists start, and ``n_rungs``
+    how many each has, as in :class:`toprank.kernels.ladder.Ladder`.
+    """
+
+    scores: Floats
+    grades: Integers
+    lists: Integers
+    n_rungs: Integers
 
 
 def order_of_keys(keys: NDArray[np.integer]) -> Integers:
@@ -77,36 +88,27 @@ def sorted_rows(
 
 @compiled
 def hinge_moments(
-    scores: Floats,
-    grades: Integers,
-    weights: Floats,
-    lists: Integers,
-    n_rungs: Integers,
-    adjoint: bool,
-    margin: float,
-    sums: Floats,
+    rows: SortedRows, weights: Floats, adjoint: bool, margin: float, sums: Floats
 ) -> None:
     """Write the sums of K(x) = 1, m + x and (m + x)² with the margin m, 0 where m + x ≤ 0."""
     sums[:] = 0.0
-    for g in range(lists.size - 1):
-        where = (lists[g], lists[g + 1])
-        for level in range(n_rungs[g] - 1):
-            _sweep_hinge(scores, grades, weights, where, level, adjoint, margin, sums)
+    for g in range(rows.n_rungs.size):
+        for level in range(rows.n_rungs[g] - 1):
+            _sweep_hinge(rows, weights, g, level, adjoint, margin, sums)
 
 
 @compiled
 def _sweep_hinge(
-    scores: Floats,
-    grades: Integers,
+    rows: SortedRows,
     weights: Floats,
-    where: tuple[int, int],
+    g: int,
     level: int,
     adjoint: bool,
     margin: float,
     sums: Floats,
 ) -> None:
     """Visit targets upwards (adjoint: downwards); sources join once they are within reach."""
-    first, last = where
+    scores, grades, first, last = rows.scores, rows.grades, rows.lists[g], rows.lists[g + 1]
     step = -1 if adjoint else 1
     start, stop = (last - 1, first - 1) if adjoint else (first, last)
     m0 = m1 = m2 = 0.0  # Σ a·(m + x)^n over the sources that joined, at the current target
@@ -164,14 +166,7 @@ def _powers(function: Callable[[Floats], Floats], lead: int) -> Floats:
 
 
 def tail_sums(
-    scores: Floats,
-    grades: Integers,
-    weights: Floats,
-    lists: Integers,
-    n_rungs: Integers,
-    kernels: list[TailKernel],
-    *,
-    adjoint: bool,
+    rows: SortedRows, weights: Floats, kernels: list[TailKernel], *, adjoint: bool
 ) -> Floats:
     """Sums of every K, with each outer row held at most ``FAR`` below the lowest inner row.
 
@@ -181,12 +176,13 @@ def tail_sums(
     above = np.stack([kernel.above for kernel in kernels])
     below = np.stack([kernel.below for kernel in kernels])
     lines = np.stack([kernel.line for kernel in kernels])
-    return _tail_sums(scores, grades, weights, lists, n_rungs, above, below, lines, adjoint)
+    return _tail_sums(rows, weights, above, below, lines, adjoint)
 
 
 @compiled
-def held_back(scores: Floats, grades: Integers, lists: Integers, n_rungs: Integers) -> Floats:
+def held_back(rows: SortedRows) -> Floats:
     """How much lower than where :func:`tail_sums` holds it each outer row is: 0 or below."""
+    scores, grades, lists, n_rungs = rows
     shifts = np.zeros(scores.size)
     for g in range(lists.size - 1):
         for level in range(n_rungs[g] - 1):
@@ -209,16 +205,9 @@ def _floor(scores: Floats, grades: Integers, first: int, level: int) -> float:
 
 @compiled
 def _tail_sums(
-    scores: Floats,
-    grades: Integers,
-    weights: Floats,
-    lists: Integers,
-    n_rungs: Integers,
-    above: Floats,
-    below: Floats,
-    lines: Floats,
-    adjoint: bool,
+    rows: SortedRows, weights: Floats, above: Floats, below: Floats, lines: Floats, adjoint: bool
 ) -> Floats:
+    scores, grades, lists, n_rungs = rows
     sums = np.zeros((lines.shape[0], scores.size))
     moments = np.empty(above.shape[1])
     no_line = np.zeros_like(lines)

@@ -24,7 +24,7 @@ what all scores share costs no digits.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,14 @@ SHORT = 16
 DEPTH = 128
 
 
+class Head(NamedTuple):
+    """Rows of which the first ``size`` are sorted, descending, and the others are no larger."""
+
+    values: Floats
+    weights: Floats | None
+    size: int
+
+
 @compiled
 def weight_of(weights: Floats | None, row: int) -> float:
     """What a row counts: its weight, or 1 where there are none."""
@@ -49,8 +57,8 @@ def weight_of(weights: Floats | None, row: int) -> float:
 
 
 @compiled
-def sort_head(values: Floats, weights: Floats | None, amount: float) -> int:
-    """Sort until the first rows, descending, hold ``amount`` of weight; give how many those are.
+def sort_head(values: Floats, weights: Floats | None, amount: float) -> Head:
+    """Sort until the first rows, descending, hold ``amount`` of weight: they are the head.
 
     A quicksort that takes its ranges from the left and stops as soon as enough is in order::
 
@@ -80,7 +88,7 @@ def sort_head(values: Floats, weights: Floats | None, amount: float) -> int:
         while n_sorted < high and held < amount:
             held += weight_of(weights, n_sorted)
             n_sorted += 1
-    return n_sorted
+    return Head(values, weights, n_sorted)
 
 
 @compiled
@@ -124,16 +132,21 @@ def _insert(values: Floats, weights: Floats | None, low: int, high: int) -> None
 
 
 @compiled
-def cut(
-    values: Floats, weights: Floats | None, n_sorted: int, amount: float
-) -> tuple[float, float]:
+def _weight_at(head: Head, row: int) -> float:
+    """Weight of a row of the head; 0 at places before and behind it."""
+    return weight_of(head.weights, row) if 0 <= row < head.size else 0.0
+
+
+@compiled
+def cut(head: Head, amount: float) -> tuple[float, float]:
     """Score at which the first ``amount`` ends, and the share of the rows tied there inside it.
 
     Rows above the score are inside whole, rows below it not at all. Tied rows share what is left,
-    so that nothing depends on the order of the table. Takes what :func:`sort_head` left behind.
+    so that nothing depends on the order of the table.
     """
     if amount <= 0.0:
         return np.inf, 0.0
+    values, weights, n_sorted = head
     row, above = 0, 0.0
     while row < n_sorted - 1 and above + weight_of(weights, row) < amount:
         above += weight_of(weights, row)
@@ -193,34 +206,25 @@ def _split_classes(
 
 
 @compiled
-def misplaced(
-    negatives: Floats,
-    n_weights: Floats | None,
-    positives: Floats,
-    p_weights: Floats | None,
-    n_head: int,
-    p_head: int,
-    k: float,
-) -> float:
+def misplaced(negatives: Head, positives: Head, k: float) -> float:
     """Weight of negatives in the top k, negatives first among ties (equation 1)."""
     held = 0.0
-    for row in range(p_head):
-        held += weight_of(p_weights, row)
-    i, p = 0, p_head - 1
-    left_n = weight_of(n_weights, 0) if n_head else 0.0
-    left_p = weight_of(p_weights, p) - max(held - k, 0.0) if p_head else 0.0
+    for row in range(positives.size):
+        held += weight_of(positives.weights, row)
+    i, p = 0, positives.size - 1
+    left_n, left_p = _weight_at(negatives, i), _weight_at(positives, p) - max(held - k, 0.0)
     count = 0.0
-    while i < n_head and p >= 0 and negatives[i] >= positives[p]:
+    while i < negatives.size and p >= 0 and negatives.values[i] >= positives.values[p]:
         step = min(left_n, left_p)
         count += step
         left_n -= step
         left_p -= step
         if left_n <= 0.0:
             i += 1
-            left_n = weight_of(n_weights, i) if i < n_head else 0.0
+            left_n = _weight_at(negatives, i)
         if left_p <= 0.0:
             p -= 1
-            left_p = weight_of(p_weights, p) if p >= 0 else 0.0
+            left_p = _weight_at(positives, p)
     return min(count, k)
 
 
@@ -258,12 +262,8 @@ def _bend(j: float, step: float, s: float, p: float, m: float, l: float, whole: 
 @compiled
 def _walk(
     kind: int,
-    negatives: Floats,
-    n_weights: Floats | None,
-    positives: Floats,
-    p_weights: Floats | None,
-    n_head: int,
-    p_head: int,
+    negatives: Head,
+    positives: Head,
     k: float,
     n_positives: float,
     total: float,
@@ -274,28 +274,27 @@ def _walk(
     # max starts at the worst positive, the others at the k-th best; there the last row of the
     # head may stand astride the cut
     held, l = 0.0, total
-    for row in range(p_head):
-        held += weight_of(p_weights, row)
-        l -= weight_of(p_weights, row) * (positives[row] - shift)
-    p, ahead, sign = (0, 1, -1.0) if kind == MAX else (p_head - 1, -1, 1.0)
-    left_p = weight_of(p_weights, p)
+    for row in range(positives.size):
+        held += weight_of(positives.weights, row)
+        l -= weight_of(positives.weights, row) * (positives.values[row] - shift)
+    p, ahead, sign = (0, 1, -1.0) if kind == MAX else (positives.size - 1, -1, 1.0)
+    left_n, left_p = _weight_at(negatives, 0), _weight_at(positives, p)
     m = 0.0
     if kind == MAX:
         l = 0.0
     else:
         astride = max(held - k, 0.0)
         left_p -= astride
-        l += astride * (positives[p] - shift)
+        l += astride * (positives.values[p] - shift)
         m = n_positives - k
         if m <= 0.0:
             l = 0.0
     l_start, i, j, s = l, 0, 0.0, 0.0
-    left_n = weight_of(n_weights, 0) if n_head else 0.0
     best, best_j = _value(kind, j, s, m, l, l_start), 0.0
-    while i < n_head and 0 <= p < p_head and j < k:
-        negative, positive = negatives[i] - shift, sign * positives[p] - shift
+    while i < negatives.size and 0 <= p < positives.size and j < k:
+        negative, positive = negatives.values[i] - shift, sign * positives.values[p] - shift
         step = min(left_n, left_p, k - j)
-        if kind == AVG and n_weights is not None:
+        if kind == AVG and negatives.weights is not None:
             peak = _bend(j, step, negative, positive, m, l, whole) - j
             value = _value(
                 kind, j + peak, s + peak * negative, m + peak, l + peak * positive, l_start
@@ -310,10 +309,10 @@ def _walk(
         left_p -= step
         if left_n <= 0.0:
             i += 1
-            left_n = weight_of(n_weights, i) if i < n_head else 0.0
+            left_n = _weight_at(negatives, i)
         if left_p <= 0.0:
             p += ahead
-            left_p = weight_of(p_weights, p) if 0 <= p < p_head else 0.0
+            left_p = _weight_at(positives, p)
     return best, best_j
 
 
@@ -384,34 +383,28 @@ def surrogate(
     if k <= 0.0 or end == 0:
         residuals[:] = 0.0
         return 0.0, 0.0, 0.0
-    negative, positive = work[0, :end], work[0, first:]
-    n_weights = None if weights is None else work[1, :end]
-    p_weights = None if weights is None else work[1, first:]
-    n_head = sort_head(negative, n_weights, k)
-    p_head = sort_head(positive, p_weights, k)
-    mistakes = misplaced(negative, n_weights, positive, p_weights, n_head, p_head, k)
+    negatives = sort_head(work[0, :end], None if weights is None else work[1, :end], k)
+    upper = sort_head(work[0, first:], None if weights is None else work[1, first:], k)
+    mistakes = misplaced(negatives, upper, k)
     pattern = kind
     if is_perceptron:
         value, j = mistakes, mistakes
         pattern = RAMP if kind == MAX else kind
     else:
         if kind == MAX:
-            for row in range(positive.size):
-                positive[row] = -positive[row]
-            p_head = sort_head(positive, p_weights, k)
-        value, j = _walk(
-            kind, negative, n_weights, positive, p_weights, n_head, p_head, k, n_positives, total,
-            shift, whole,
-        )  # fmt: skip
+            for row in range(upper.values.size):
+                upper.values[row] = -upper.values[row]
+            upper = sort_head(upper.values, upper.weights, k)
+        value, j = _walk(kind, negatives, upper, k, n_positives, total, shift, whole)
     if kind == STRUCT:
         value += shift * (k - n_positives)
-    inner = cut(positive, p_weights, p_head, j if pattern == MAX else k - j)
+    inner = cut(upper, j if pattern == MAX else k - j)
     outer = inner
     if pattern == RAMP:
-        outer = cut(positive, p_weights, p_head, k)
+        outer = cut(upper, k)
         if reference is not None:
             outer = _reference_cut(positives, weights, reference, k, work)
-    n_cut = cut(negative, n_weights, n_head, j)
+    n_cut = cut(negatives, j)
     _write(
         pattern, j, k, n_positives, scores, positives, weights, n_cut, inner, outer,
         reference, residuals,
@@ -431,8 +424,7 @@ def _reference_cut(
             if weights is not None:
                 work[3, size] = weights[row]
             size += 1
-    held, held_weights = work[2, :size], None if weights is None else work[3, :size]
-    return cut(held, held_weights, sort_head(held, held_weights, k), k)
+    return cut(sort_head(work[2, :size], None if weights is None else work[3, :size], k), k)
 
 
 @compiled

@@ -1,7 +1,7 @@
 """Metrics of ranked lists, with explicit rules for ties, weights and groups."""
 
 from toprank.metrics.gains import average_precision, average_reciprocal_rank, bedroc, dcg, ndcg
-from toprank.metrics.heights import height, pnorm_error, price_of_heights, ranks, reverse_height
+from toprank.metrics.heights import height, pnorm_error, ranks, reverse_height
 from toprank.metrics.pairs import partial_auc, positives_at_top, r_max, roc_auc, winner_take_all
 from toprank.metrics.scoring import names, scorer
 from toprank.metrics.shortlists import (
@@ -29,7 +29,6 @@ __all__ = [
     "positives_at_top",
     "prbep",
     "precision_at_k",
-    "price_of_heights",
     "r_max",
     "ranks",
     "recall_at_k",

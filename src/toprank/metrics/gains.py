@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.inputs import SLACK, check_choice
+from toprank.inputs import SLACK
 from toprank.metrics.lists import (
     BOTH,
     MEAN_FIRST,
@@ -33,7 +33,7 @@ from toprank.metrics.ranked import (
 from toprank.metrics.shortlists import budgets
 
 if TYPE_CHECKING:
-    from toprank.metrics.lists import Undefined
+    from toprank.metrics.lists import Options
     from toprank.metrics.ranked import Floats, ScoredRows
 
 GAIN = "exponential"  # the default, 2^y − 1
@@ -49,11 +49,7 @@ def dcg(
     k: float | None = None,
     log_base: float = 2.0,
     gain: str = GAIN,
-    ties: str = AVERAGE,
-    undefined: Undefined = "skip",
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
+    **options: Unpack[Options],
 ) -> float:
     """Discounted cumulative gain: the gains of the rows, discounted by their place in the list.
 
@@ -77,12 +73,11 @@ def dcg(
     >>> dcg([1, 0, 1], [3, 2, 1])
     1.5
     """
-    check_choice("ties", ties, MEAN_OR_TOGETHER)
-    rows = check_rows(y_true, scores, sample_weight, groups, pos_label, gain=gain)
+    rows = check_rows("dcg", y_true, scores, gain=gain, **options)
     budget = None if k is None else budgets(k, rows)
-    ranked = rank_rows(rows if budget is None else head(rows, budget), split=ties)
-    gains = _discounted(ranked, budget, log_base, together=ties == TOGETHER)
-    return over_lists(gains, rows, "dcg", needs=ROW, undefined=undefined)
+    ranked = rank_rows(rows if budget is None else head(rows, budget), split=rows.ties)
+    gains = _discounted(ranked, budget, log_base, together=rows.ties == TOGETHER)
+    return over_lists(gains, rows)
 
 
 @metric(needs=POSITIVE)
@@ -93,11 +88,7 @@ def ndcg(
     k: float | None = None,
     log_base: float = 2.0,
     gain: str = GAIN,
-    ties: str = AVERAGE,
-    undefined: Undefined = "skip",
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
+    **options: Unpack[Options],
 ) -> float:
     """DCG divided by the largest DCG of any order of the list.
 
@@ -120,13 +111,12 @@ def ndcg(
     >>> ndcg([3, 0, 1], [0.9, 0.2, 0.8])
     1.0
     """
-    check_choice("ties", ties, MEAN_FIRST)
-    rows = check_rows(y_true, scores, sample_weight, groups, pos_label, gain=gain)
+    rows = check_rows("ndcg", y_true, scores, gain=gain, **options)
     budget = None if k is None else budgets(k, rows)
-    ranked = rank_rows(rows if budget is None else head(rows, budget), split=ties)
+    ranked = rank_rows(rows if budget is None else head(rows, budget), split=rows.ties)
     reached = _discounted(ranked, budget, log_base)
     share = ratio(reached, _discounted(_best_order(rows), budget, log_base))
-    return over_lists(share, rows, "ndcg", needs=POSITIVE, undefined=undefined)
+    return over_lists(share, rows)
 
 
 def _best_order(rows: ScoredRows) -> Ranked:
@@ -172,15 +162,7 @@ def _discounted(
 
 @metric(needs=POSITIVE, ties=TOGETHER_FIRST, returns="Above 0.")
 def average_reciprocal_rank(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    normalize: bool = False,
-    ties: str = TOGETHER,
-    undefined: Undefined = "skip",
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
+    y_true: ArrayLike, scores: ArrayLike, *, normalize: bool = False, **options: Unpack[Options]
 ) -> float:
     """Sum of the reciprocal ranks of the positives, the AveR of Rudin (2009).
 
@@ -204,28 +186,19 @@ def average_reciprocal_rank(
     >>> average_reciprocal_rank([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])
     1.3333333333333333
     """
-    check_choice("ties", ties, TOGETHER_FIRST)
-    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
+    rows = check_rows("average_reciprocal_rank", y_true, scores, **options)
     ranked = rank_rows(rows)
-    if ties == TOGETHER:
+    if rows.ties == TOGETHER:
         total = ranked.total(ranked.gain / (ranked.above(ranked.weight) + ranked.weight))
     else:
-        total = sum_over_ranks(ranked, np.reciprocal, ties)
+        total = sum_over_ranks(ranked, np.reciprocal, rows.ties)
     total = ratio(total, rows.positives) if normalize else total
-    return over_lists(total, rows, "average_reciprocal_rank", needs=POSITIVE, undefined=undefined)
+    return over_lists(total, rows)
 
 
 @metric(needs=BOTH)
 def bedroc(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    alpha: float = 20.0,
-    ties: str = AVERAGE,
-    undefined: Undefined = "skip",
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
+    y_true: ArrayLike, scores: ArrayLike, *, alpha: float = 20.0, **options: Unpack[Options]
 ) -> float:
     """Boltzmann-enhanced discrimination of ROC: exponentially weighted early recognition.
 
@@ -249,21 +222,20 @@ def bedroc(
     >>> bedroc([1, 0, 1, 0, 0], [5, 4, 3, 2, 1], alpha=20)
     0.98234...
     """
-    check_choice("ties", ties, MEAN_FIRST)
-    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
+    rows = check_rows("bedroc", y_true, scores, **options)
     if not 0 < alpha < np.inf:
         raise ValueError(f"alpha={alpha} must be a positive number.")
     scaled = rows.scaled()
     ranked, rate = rank_rows(scaled), alpha / scaled.totals
     live = ranked.gain > 0
-    above, through, density = places_of_positives(ranked, live, ties)
+    above, through, density = places_of_positives(ranked, live, rows.ties)
     mass = np.zeros_like(ranked.gain)
     mass[live] = density * _mass(ranked.spread(rate)[live], above, through)
     # A geometric sum over unit places has the constant 1/(e^rate − 1), which cancels here.
     best = _mass(rate, np.zeros_like(rate), scaled.positives)
     worst = _mass(rate, scaled.negatives, scaled.totals)
     share = ratio(ranked.total(mass) - worst, best - worst)
-    return over_lists(share, rows, "bedroc", needs=BOTH, undefined=undefined)
+    return over_lists(share, rows)
 
 
 def _mass(rate: Floats, above: Floats, through: Floats) -> Floats:
@@ -272,16 +244,7 @@ def _mass(rate: Floats, above: Floats, through: Floats) -> Floats:
 
 
 @metric(needs=POSITIVE, ties=TOGETHER_FIRST)
-def average_precision(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    ties: str = TOGETHER,
-    undefined: Undefined = "skip",
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> float:
+def average_precision(y_true: ArrayLike, scores: ArrayLike, **options: Unpack[Options]) -> float:
     """Mean, over the positives, of the precision of the list that ends at each.
 
     ::
@@ -299,22 +262,21 @@ def average_precision(
     >>> average_precision([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])
     0.8333333333333333
     """
-    check_choice("ties", ties, TOGETHER_FIRST)
-    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
+    rows = check_rows("average_precision", y_true, scores, **options)
     ranked = rank_rows(rows)
     # Only ties with positives add to the sum; the others are left out of the harmonic sums.
     live = np.flatnonzero(ranked.gain)
     found, place = ranked.above(ranked.gain)[live], ranked.above(ranked.weight)[live]
     gain, weight = ranked.gain[live], ranked.weight[live]
-    if ties == TOGETHER:
+    if rows.ties == TOGETHER:
         sums = gain * ((found + gain) / (place + weight))
-    elif ties == AVERAGE:
+    elif rows.ties == AVERAGE:
         sums = _mean_of_orders(found, place, gain, weight)
     else:  # Σ_j (found + j)/(place + j) over j = 1..gain, as Σ_j 1 − (place − found)/(place + j)
-        place = place + (weight - gain) if ties == PESSIMISTIC else place
+        place = place + (weight - gain) if rows.ties == PESSIMISTIC else place
         sums = gain - (place - found) * harmonic_between(place, gain)
     mean = ratio(ranked.total_of(sums, live), rows.positives)
-    return over_lists(mean, rows, "average_precision", needs=POSITIVE, undefined=undefined)
+    return over_lists(mean, rows)
 
 
 def _mean_of_orders(found: Floats, rows: Floats, gain: Floats, weight: Floats) -> Floats:

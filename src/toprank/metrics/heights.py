@@ -5,46 +5,34 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from toprank.inputs import check_choice
-from toprank.metrics.lists import BOTH, WORST_FIRST, check_rows, metric, over_lists, ratio
+from toprank.metrics.lists import BOTH, WORST_FIRST, check_rows, metric, over_lists, per_row, ratio
 from toprank.metrics.ranked import (
     AVERAGE,
-    OPTIMISTIC,
     PESSIMISTIC,
     SHARE_BELOW,
-    TOGETHER,
     Ranked,
     heights_of_long_list,
     rank_rows,
     rank_sorted,
     sort_rows,
     sum_over_places,
-    sum_over_ranks,
 )
 
 if TYPE_CHECKING:
-    from toprank.metrics.lists import Undefined
+    from toprank.metrics.lists import Options, PerRowOptions
     from toprank.metrics.ranked import Floats, ScoredRows
 
 # A difference of two scores is known up to this share of their size.
 _ROUNDING = 4 * np.finfo(np.float64).eps
-TOGETHER_OR_WORST = TOGETHER, *WORST_FIRST
 
 
-def height(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    ties: str = PESSIMISTIC,
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> Floats:
+@per_row
+def height(y_true: ArrayLike, scores: ArrayLike, **options: Unpack[PerRowOptions]) -> Floats:
     """Height of each negative: how many positives it is ranked above.
 
     ::
@@ -66,19 +54,14 @@ def height(
     >>> height([0, 1, 0, 1], [4, 3, 2, 1])
     array([2., 1.])
     """
-    given = y_true, scores, sample_weight, groups, pos_label
-    heights, is_positive = _of_each_row(_heights, ties, *given)
-    return heights[~is_positive]
+    rows = check_rows("height", y_true, scores, keep_weightless=True, **options)
+    heights = _of_each_row(_heights, rows)
+    return heights[~rows.is_positive]
 
 
+@per_row
 def reverse_height(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    ties: str = PESSIMISTIC,
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
+    y_true: ArrayLike, scores: ArrayLike, **options: Unpack[PerRowOptions]
 ) -> Floats:
     """Reverse height of each positive: how many negatives are ranked above it.
 
@@ -101,20 +84,13 @@ def reverse_height(
     >>> reverse_height([0, 1, 0, 1], [4, 3, 2, 1])
     array([1., 2.])
     """
-    given = y_true, scores, sample_weight, groups, pos_label
-    heights, is_positive = _of_each_row(_reverse_heights, ties, *given)
-    return heights[is_positive]
+    rows = check_rows("reverse_height", y_true, scores, keep_weightless=True, **options)
+    heights = _of_each_row(_reverse_heights, rows)
+    return heights[rows.is_positive]
 
 
-def ranks(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    ties: str = PESSIMISTIC,
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> Floats:
+@per_row
+def ranks(y_true: ArrayLike, scores: ArrayLike, **options: Unpack[PerRowOptions]) -> Floats:
     """Rank of each positive among all rows, 1 the best.
 
     ::
@@ -136,23 +112,17 @@ def ranks(
     >>> ranks([0, 1, 0, 1], [4, 3, 2, 1])
     array([2., 4.])
     """
-    given = y_true, scores, sample_weight, groups, pos_label
-    places, is_positive = _of_each_row(_ranks, ties, *given)
-    return places[is_positive]
+    rows = check_rows("ranks", y_true, scores, keep_weightless=True, **options)
+    places = _of_each_row(_ranks, rows)
+    return places[rows.is_positive]
 
 
-def _of_each_row(
-    formula: Callable[[Ranked, float], Floats], ties: str, *given: Any
-) -> tuple[Floats, NDArray[np.bool_]]:
-    """One value for each row, from a formula of ties, and which rows are positives."""
-    check_choice("ties", ties, tuple(SHARE_BELOW))
-    # Rows of weight 0 count in no height, yet they have a height of their own.
-    rows = check_rows(*given, keep_weightless=True)
+def _of_each_row(formula: Callable[[Ranked, float], Floats], rows: ScoredRows) -> Floats:
+    """One value for each row, from a formula of ties; rows of weight 0 have one of their own."""
     if not rows.scores.size:
         raise ValueError("y_true is empty; there is no row to rank.")
     by_score = sort_rows(rows)
-    values = formula(rank_sorted(rows, by_score), SHARE_BELOW[ties])
-    return by_score.for_each_row(values), rows.gain
+    return by_score.for_each_row(formula(rank_sorted(rows, by_score), SHARE_BELOW[rows.ties]))
 
 
 def _heights(ranked: Ranked, share: float) -> Floats:
@@ -186,11 +156,7 @@ def pnorm_error(
     p: float = 4.0,
     normalize: bool = False,
     margin: float = 0.0,
-    ties: str = PESSIMISTIC,
-    undefined: Undefined = "skip",
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
+    **options: Unpack[Options],
 ) -> float:
     """P-norm push error: the sum of the p-th powers of the heights of the negatives.
 
@@ -221,53 +187,52 @@ def pnorm_error(
     >>> pnorm_error([-1, 1, -1, 1, -1, -1, 1, 1], [1, 2, 3, 4, 5, 6, 7, 8], p=4)
     33.0
     """
-    check_choice("ties", ties, WORST_FIRST)
-    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
+    rows = check_rows("pnorm_error", y_true, scores, **options)
     if not p >= 1:
         raise ValueError(f"p={p} must be at least 1.")
     if np.isinf(p) and not normalize:
         raise ValueError("p=inf has no raw sum; pass normalize=True, or use r_max.")
-    rows = _won_by_margin(rows, margin, ties)
+    rows = _won_by_margin(rows, margin)
     if normalize:
-        error = _normalized(rows, ties, p)
+        error = _normalized(rows, p)
     else:
-        error = _raw(rows, ties, p)
+        error = _raw(rows, p)
         if np.isinf(error).any():
             warnings.warn(
                 f"The p-norm error overflows at p={p:g}; pass normalize=True.",
                 RuntimeWarning,
                 stacklevel=2,
             )
-    return over_lists(error, rows, "pnorm_error", needs=BOTH, undefined=undefined)
+    return over_lists(error, rows)
 
 
-def _won_by_margin(rows: ScoredRows, margin: float, ties: str) -> ScoredRows:
+def _won_by_margin(rows: ScoredRows, margin: float) -> ScoredRows:
     """Positives lowered by the margin, so that a plain comparison finds s_i − margin ≤ s_k."""
     if not 0 <= margin < np.inf:
         raise ValueError(f"margin={margin} must be a number of at least 0.")
     if margin == 0:
         return rows
-    if ties != PESSIMISTIC:
-        raise ValueError(f"ties={ties!r} does not go with a margin; ties are errors there.")
+    if rows.ties != PESSIMISTIC:
+        raise ValueError(f"ties={rows.ties!r} does not go with a margin; ties are errors there.")
     # A difference equal to the margin is an error, on whichever side the subtraction rounds it.
     slack = _ROUNDING * (np.abs(rows.scores) + margin)
     return replace(rows, scores=rows.scores - (margin + slack) * rows.gain)
 
 
-def _raw(rows: ScoredRows, ties: str, p: float) -> Floats:
+def _raw(rows: ScoredRows, p: float) -> Floats:
     """Σ_k height^p; the heights of one long list need no sort of all rows at once."""
 
     def price(heights: Floats) -> Floats:
         return _power(heights, p)
 
     with np.errstate(over="ignore"):
-        if ties == AVERAGE and p > 1:
-            return _expected_price(rows, price, "height")
-        heights = heights_of_long_list(rows, SHARE_BELOW[ties]) if rows.is_plain else None
+        if rows.ties == AVERAGE and p > 1:
+            return _expected_price(rows, price)
+        heights = heights_of_long_list(rows, SHARE_BELOW[rows.ties]) if rows.is_plain else None
         if heights is not None:
             return np.array([float(price(heights).sum())])
         ranked = rank_rows(rows)
-        return _paid(ranked, price, _heights(ranked, SHARE_BELOW[ties]), ranked.negatives_tied)
+        return _paid(ranked, price, _heights(ranked, SHARE_BELOW[rows.ties]), ranked.negatives_tied)
 
 
 def _power(values: Floats, p: float) -> Floats:
@@ -279,15 +244,15 @@ def _power(values: Floats, p: float) -> Floats:
     return powers
 
 
-def _normalized(rows: ScoredRows, ties: str, p: float) -> Floats:
+def _normalized(rows: ScoredRows, p: float) -> Floats:
     """(1/K Σ_k (h_k/I)^p)^(1/p) with the largest height factored out, so nothing overflows."""
-    if ties == AVERAGE and p > 1:
+    if rows.ties == AVERAGE and p > 1:
         raise ValueError(
             "ties='average' has no closed form for normalize=True with p > 1; "
             "choose 'pessimistic' or 'optimistic'."
         )
     ranked = rank_rows(rows)
-    heights, negatives = _heights(ranked, SHARE_BELOW[ties]), ranked.negatives_tied
+    heights, negatives = _heights(ranked, SHARE_BELOW[rows.ties]), ranked.negatives_tied
     largest = ranked.largest(np.where(negatives > 0, heights, 0.0))
     if np.isinf(p):
         return ratio(largest, rows.positives)
@@ -299,77 +264,6 @@ def _normalized(rows: ScoredRows, ties: str, p: float) -> Floats:
     return ratio(largest, rows.positives) * mean
 
 
-@metric(needs=BOTH, ties=TOGETHER_OR_WORST, returns="The sum of the prices.")
-def price_of_heights(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    price: Callable[[Floats], Floats],
-    on: str = "height",
-    ties: str = TOGETHER,
-    undefined: Undefined = "skip",
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> float:
-    """Sum of the prices of all heights, reverse heights or ranks.
-
-    ::
-
-        R_{g,1}               = Σ_k g(Height(k))            on="height"
-        R^ReverseHeight_{g,1} = Σ_i g(Reverse Height(i))    on="reverse_height"
-        R^Rank_{g,1}          = Σ_i g(Rank(i))              on="rank"
-
-    Rudin (2009), sections 2 and 7. By default every tied pair counts, the paper's ≤, also among
-    the positives of a rank. "average" is the mean over all orders and needs whole weights on
-    (reverse) heights. One sort: O(n log n) time, O(n) memory, and O(n) calls of g on arrays.
-
-    Parameters
-    ----------
-    price : callable
-        g, from an array of heights to an array of prices, such as ``np.exp`` or ``np.log1p``.
-    on : {"height", "reverse_height", "rank"}, default="height"
-        What the price is paid for.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from toprank.metrics import price_of_heights
-    >>> price_of_heights([0, 1, 0, 1], [4, 3, 2, 1], price=np.square)
-    5.0
-    """
-    check_choice("ties", ties, TOGETHER_OR_WORST)
-    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
-    check_choice("on", on, ("height", "reverse_height", "rank"))
-
-    def checked(places: Floats) -> Floats:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            prices = np.asarray(price(places), dtype=np.float64)
-        if prices.shape != places.shape:
-            raise ValueError(
-                f"price returned shape {prices.shape} for an array of shape {places.shape}; "
-                "it must return one price per height."
-            )
-        return prices
-
-    total = _total_price(rows, checked, on, ties)
-    return over_lists(total, rows, "price_of_heights", needs=BOTH, undefined=undefined)
-
-
-def _total_price(rows: ScoredRows, price: Callable[[Floats], Floats], on: str, ties: str) -> Floats:
-    if ties == AVERAGE and on != "rank":
-        return _expected_price(rows, price, on)
-    ranked = rank_rows(rows)
-    if on == "rank" and ties != TOGETHER:
-        return sum_over_ranks(ranked, price, ties)
-    if on == "rank":
-        return _paid(ranked, price, ranked.above(ranked.weight) + ranked.weight, ranked.gain)
-    share = float(ties != OPTIMISTIC)
-    if on == "height":
-        return _paid(ranked, price, _heights(ranked, share), ranked.negatives_tied)
-    return _paid(ranked, price, _reverse_heights(ranked, share), ranked.gain)
-
-
 def _paid(
     ranked: Ranked, price: Callable[[Floats], Floats], places: Floats, weight: Floats
 ) -> Floats:
@@ -378,11 +272,11 @@ def _paid(
     return ranked.total_of(weight[live] * price(places[live]), live)
 
 
-def _expected_price(rows: ScoredRows, price: Callable[[Floats], Floats], on: str) -> Floats:
+def _expected_price(rows: ScoredRows, price: Callable[[Floats], Floats]) -> Floats:
     """Mean over all orders of Σ price(height).
 
-    In a random order of its tie, the number of the m tied opponents on the wrong side of a row is
-    uniform on 0..m, so a row pays the mean of price(h), ..., price(h + m).
+    In a random order of its tie, the number of the m tied positives below a negative is uniform on
+    0..m, so it pays the mean of price(h), ..., price(h + m).
     """
     if not rows.are_whole:
         raise ValueError(
@@ -390,14 +284,9 @@ def _expected_price(rows: ScoredRows, price: Callable[[Floats], Floats], on: str
             "choose 'pessimistic' or 'optimistic'."
         )
     ranked = rank_rows(rows)
-    negatives = ranked.negatives_tied
-    if on == "height":
-        payers, opponents, least = negatives, ranked.gain, _heights(ranked, 0.0)
-    else:
-        payers, opponents, least = ranked.gain, negatives, _reverse_heights(ranked, 0.0)
-    live = payers > 0
-    opponents, least = opponents[live], least[live]
-    prices = np.zeros_like(payers)
+    live = ranked.negatives_tied > 0
+    opponents, least = ranked.gain[live], _heights(ranked, 0.0)[live]
+    prices = np.zeros_like(ranked.gain)
     sums = sum_over_places(price, least - 1.0, least + opponents)
-    prices[live] = payers[live] * sums / (opponents + 1.0)
+    prices[live] = ranked.negatives_tied[live] * sums / (opponents + 1.0)
     return ranked.total(prices)

@@ -5,26 +5,21 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toprank.inputs import as_lists, as_scores, as_weights, check_choice
-from toprank.metrics.ranked import (
-    AVERAGE,
-    OPTIMISTIC,
-    PESSIMISTIC,
-    TOGETHER,
-    ScoredRows,
-)
+from toprank.metrics.ranked import AVERAGE, OPTIMISTIC, PESSIMISTIC, TOGETHER, ScoredRows
 from toprank.truth import as_positives
 
 if TYPE_CHECKING:
     from toprank.metrics.ranked import Floats
 
-Options = ParamSpec("Options")
+P = ParamSpec("P")
 Undefined = Literal["skip", "error"] | float
 
 # Choices for ties, the default first.
@@ -34,7 +29,31 @@ WORST_FIRST = PESSIMISTIC, AVERAGE, OPTIMISTIC
 # What a list must have for a metric to be defined.
 ROW, POSITIVE, BOTH = "a row", "a positive", "a positive and a negative"
 
+
+class PerRowOptions(TypedDict, total=False):
+    """What functions of single rows take beside labels and scores."""
+
+    ties: str
+    sample_weight: ArrayLike | None
+    groups: ArrayLike | None
+    pos_label: Any
+
+
+class Options(PerRowOptions, total=False):
+    """What every metric takes beside labels and scores."""
+
+    undefined: Undefined
+
+
+class Rule(NamedTuple):
+    """What a list must have for a metric to be defined, and its choices for ties."""
+
+    needs: str
+    ties: tuple[str, ...]
+
+
 METRICS: dict[str, Callable[..., float]] = {}
+RULES: dict[str, Rule] = {}
 
 _TIES = {
     AVERAGE: "the mean over all orders of the tied rows",
@@ -82,31 +101,46 @@ _WHOLE_LIST = "    By default the whole list counts."
 
 def metric(
     *, needs: str, ties: tuple[str, ...] = MEAN_FIRST, returns: str = "Between 0 and 1."
-) -> Callable[[Callable[Options, float]], Callable[Options, float]]:
+) -> Callable[[Callable[P, float]], Callable[P, float]]:
     """Document what a metric shares with others, and list it for :func:`names` and scorers.
 
-    The function itself stays as it is. ``needs`` and ``ties`` are those that it passes to
-    :func:`over_lists` and ``check_choice``, the default for ties first. Its docstring gives a
-    summary, the metric's own parameters and examples.
+    The function itself stays as it is. Its docstring gives a summary, the metric's own parameters
+    and examples; its signature names the :class:`Options` one by one.
     """
 
-    def listed(measure: Callable[Options, float]) -> Callable[Options, float]:
-        measure.__doc__ = _document(measure, needs, ties, returns)
+    def listed(measure: Callable[P, float]) -> Callable[P, float]:
         METRICS[measure.__name__] = measure
+        rule = Rule(needs, ties)
+        measure.__doc__ = _document(measure, rule, returns)
+        _spell_out(measure, rule, Options.__optional_keys__)
         return measure
 
     return listed
 
 
-def _document(
-    measure: Callable[..., float], needs: str, ties: tuple[str, ...], returns: str
-) -> str:
+def per_row(call: Callable[P, Floats]) -> Callable[P, Floats]:
+    """Name the :class:`PerRowOptions` of a function of single rows in its signature."""
+    _spell_out(call, Rule(ROW, WORST_FIRST), PerRowOptions.__optional_keys__)
+    return call
+
+
+def _spell_out(call: Callable[..., Any], rule: Rule, options: frozenset[str]) -> None:
+    """Keep the rule of a function, and write its options into its signature one by one."""
+    RULES[call.__name__] = rule
+    signature, known = inspect.signature(call), inspect.signature(check_rows).parameters
+    *own, _ = signature.parameters.values()
+    shared = [each for name, each in known.items() if name in options]
+    shared[0] = shared[0].replace(default=rule.ties[0], annotation="str")
+    vars(call)["__signature__"] = signature.replace(parameters=[*own, *shared])
+
+
+def _document(measure: Callable[..., float], rule: Rule, returns: str) -> str:
     """Docstring of a metric: its own, with the parameters that all share and what it returns."""
     shared = _SHARED.format(
-        choices=", ".join(f'"{choice}"' for choice in ties),
-        default=ties[0],
-        meanings=";\n    ".join(f"{choice}: {_TIES[choice]}" for choice in ties),
-        needs=needs.replace(" and ", " or "),
+        choices=", ".join(f'"{choice}"' for choice in rule.ties),
+        default=rule.ties[0],
+        meanings=";\n    ".join(f"{choice}: {_TIES[choice]}" for choice in rule.ties),
+        needs=rule.needs.replace(" and ", " or "),
     )
     text, _, examples = inspect.cleandoc(measure.__doc__ or "").partition("\nExamples\n")
     text, _, own = text.partition("\nParameters\n----------\n")
@@ -123,6 +157,35 @@ def _document(
 
 
 def check_rows(
+    name: str,
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    gain: str | Callable[[NDArray[np.bool_]], Floats] | None = None,
+    keep_weightless: bool = False,
+    ties: str | None = None,
+    undefined: Undefined = "skip",
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+    **unknown: Any,
+) -> ScoredRows:
+    """Checked input of a metric: its rows of weight above 0, its ties and what its mean needs.
+
+    ``gain`` says what grades are worth, or is a function of the mask of the positives. Rows of
+    weight 0 are dropped unless kept.
+    """
+    if unknown:
+        raise TypeError(f"{name}() got an unexpected keyword argument {min(unknown)!r}")
+    needs, choices = RULES[name]
+    ties = choices[0] if ties is None else ties
+    check_choice("ties", ties, choices)
+    given = y_true, scores, sample_weight, groups, pos_label
+    rows = scored_rows(*given, gain=gain, keep_weightless=keep_weightless)
+    return replace(rows, metric=name, ties=ties, needs=needs, undefined=undefined)
+
+
+def scored_rows(
     y_true: ArrayLike,
     scores: ArrayLike,
     sample_weight: ArrayLike | None = None,
@@ -132,10 +195,7 @@ def check_rows(
     gain: str | Callable[[NDArray[np.bool_]], Floats] | None = None,
     keep_weightless: bool = False,
 ) -> ScoredRows:
-    """Checked rows of all lists; rows of weight 0 are dropped unless kept.
-
-    ``gain`` says what grades are worth, or is a function of the mask of the positives.
-    """
+    """Checked rows of all lists; rows of weight 0 are dropped unless kept."""
     # float32 becomes float64 exactly, and sorts faster.
     checked = as_scores(scores).astype(np.float64, copy=False)
     worth: NDArray[Any]
@@ -213,22 +273,24 @@ def ratio(part: Floats, whole: Floats) -> Floats:
     return np.divide(part, whole, out=np.full_like(part, np.nan), where=whole != 0)
 
 
-def over_lists(
-    values: Floats, rows: ScoredRows, name: str, *, needs: str, undefined: Undefined
-) -> float:
+def over_lists(values: Floats, rows: ScoredRows) -> float:
     """Mean over the lists; those that lack what the metric needs follow the policy."""
-    given: Any = undefined
+    given: Any = rows.undefined
     stands_in = isinstance(given, Real) and not isinstance(given, bool)
-    if not stands_in and undefined not in ("skip", "error"):
-        raise ValueError(f"undefined={undefined!r} must be 'skip', 'error' or a number.")
-    defined = _defined_lists(rows, needs)
+    if not stands_in and given not in ("skip", "error"):
+        raise ValueError(f"undefined={given!r} must be 'skip', 'error' or a number.")
+    defined = np.ones(rows.n_lists, dtype=np.bool_)
+    if rows.needs != ROW:
+        defined = rows.positives > 0
+    if rows.needs == BOTH:
+        defined &= rows.negatives > 0
     if values.size and defined.all():
         return float(values.mean())
     lacking = _lacking(defined, rows.names)
-    if undefined == "error":
+    if given == "error":
         raise ValueError(
-            f"{name} needs {needs} in every list, but {lacking}; pass undefined='skip' "
-            "or the number that should stand for such a list."
+            f"{rows.metric} needs {rows.needs} in every list, but {lacking}; pass "
+            "undefined='skip' or the number that should stand for such a list."
         )
     if stands_in:
         return float(np.where(defined, values, given).mean()) if values.size else float(given)
@@ -236,20 +298,12 @@ def over_lists(
         # scikit-learn takes a second to import, and only this path needs it.
         from sklearn.exceptions import UndefinedMetricWarning  # noqa: PLC0415
 
-        message = f"{name} needs {needs}, but {lacking}; the result is nan."
+        message = f"{rows.metric} needs {rows.needs}, but {lacking}; the result is nan."
         warnings.warn(
             message, UndefinedMetricWarning, stacklevel=3
         )  # points at the metric's caller
         return float("nan")
     return float(values[defined].mean())
-
-
-def _defined_lists(rows: ScoredRows, needs: str) -> NDArray[np.bool_]:
-    """Whether each list has what a metric needs."""
-    if needs == ROW:
-        return np.ones(rows.n_lists, dtype=np.bool_)
-    has_positives = rows.positives > 0
-    return has_positives & (rows.negatives > 0) if needs == BOTH else has_positives
 
 
 def _lacking(defined: NDArray[np.bool_], names: NDArray[Any] | None) -> str:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from toprank.inputs import check_choice
 from toprank.metrics.lists import (
     BOTH,
-    MEAN_FIRST,
     WORST_FIRST,
     check_rows,
     metric,
@@ -28,7 +26,7 @@ from toprank.metrics.ranked import (
 )
 
 if TYPE_CHECKING:
-    from toprank.metrics.lists import Undefined
+    from toprank.metrics.lists import Options
     from toprank.metrics.ranked import Floats, ScoredRows
 
 # The share of the tied positives that count as above a negative.
@@ -39,16 +37,7 @@ _SHARE_LOST = "Between 0 and 1 (with lists: the share of lists lost); smaller is
 
 
 @metric(needs=BOTH)
-def roc_auc(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    ties: str = AVERAGE,
-    undefined: Undefined = "skip",
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> float:
+def roc_auc(y_true: ArrayLike, scores: ArrayLike, **options: Unpack[Options]) -> float:
     """Share of positive-negative pairs in which the positive scores higher.
 
     ::
@@ -65,20 +54,19 @@ def roc_auc(
     >>> roc_auc([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])
     0.75
     """
-    check_choice("ties", ties, MEAN_FIRST)
-    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
-    share = _share_of_won_pairs(rows.scaled(), ties)
-    return over_lists(share, rows, "roc_auc", needs=BOTH, undefined=undefined)
+    rows = check_rows("roc_auc", y_true, scores, **options)
+    share = _share_of_won_pairs(rows.scaled())
+    return over_lists(share, rows)
 
 
-def _share_of_won_pairs(rows: ScoredRows, ties: str) -> Floats:
+def _share_of_won_pairs(rows: ScoredRows) -> Floats:
     n_pairs = rows.positives * rows.negatives
     # The wrong pairs of one long list are counted without a sort of all rows at once.
-    wrong = heights_of_long_list(rows, SHARE_BELOW[ties]) if rows.is_plain else None
+    wrong = heights_of_long_list(rows, SHARE_BELOW[rows.ties]) if rows.is_plain else None
     if wrong is not None:
         return ratio(n_pairs - float(wrong.sum()), n_pairs)
     ranked = rank_rows(rows)
-    beaten = SHARE_ABOVE[ties] * ranked.gain
+    beaten = SHARE_ABOVE[rows.ties] * ranked.gain
     beaten += ranked.above(ranked.gain)
     beaten *= ranked.negatives_tied
     return ratio(ranked.total(beaten), n_pairs)
@@ -91,11 +79,7 @@ def partial_auc(
     *,
     max_fpr: float = 0.1,
     standardize: bool = True,
-    ties: str = AVERAGE,
-    undefined: Undefined = "skip",
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
+    **options: Unpack[Options],
 ) -> float:
     """Area under the left end of the ROC curve, up to a false positive rate.
 
@@ -123,8 +107,7 @@ def partial_auc(
     >>> partial_auc([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1], max_fpr=0.5, standardize=False)
     0.25
     """
-    check_choice("ties", ties, MEAN_FIRST)
-    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
+    rows = check_rows("partial_auc", y_true, scores, **options)
     if not 0 < max_fpr <= 1:
         raise ValueError(f"max_fpr={max_fpr} must lie in (0, 1].")
     scaled = rows.scaled()
@@ -132,30 +115,21 @@ def partial_auc(
     ranked = rank_rows(head(scaled, end, of_negatives=True) if max_fpr < 0.5 else scaled)
     negatives = ranked.negatives_tied
     taken = np.clip(ranked.spread(end) - ranked.above(negatives), 0.0, negatives)
-    if ties == AVERAGE:
+    if rows.ties == AVERAGE:
         slope = np.divide(taken, negatives, out=np.zeros_like(taken), where=negatives > 0)
         tied = 0.5 * slope * ranked.gain
     else:
-        tied = SHARE_ABOVE[ties] * ranked.gain
+        tied = SHARE_ABOVE[rows.ties] * ranked.gain
     area = ranked.total(taken * (ranked.above(ranked.gain) + tied))
     area = ratio(area, scaled.positives * scaled.negatives)
     if standardize:
         chance = 0.5 * max_fpr**2
         area = 0.5 * (1.0 + (area - chance) / (max_fpr - chance))
-    return over_lists(area, rows, "partial_auc", needs=BOTH, undefined=undefined)
+    return over_lists(area, rows)
 
 
 @metric(needs=BOTH, ties=WORST_FIRST)
-def positives_at_top(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    ties: str = PESSIMISTIC,
-    undefined: Undefined = "skip",
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> float:
+def positives_at_top(y_true: ArrayLike, scores: ArrayLike, **options: Unpack[Options]) -> float:
     """Share of the positives that score above every negative.
 
     ::
@@ -172,24 +146,14 @@ def positives_at_top(
     >>> positives_at_top([1, 1, 0, 1, 1], [5, 4, 3, 2, 1])
     0.5
     """
-    check_choice("ties", ties, WORST_FIRST)
-    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
-    before, under = _around_first_negative(rows, ties)
+    rows = check_rows("positives_at_top", y_true, scores, **options)
+    before, under = _around_first_negative(rows)
     share = ratio(before, before + under)
-    return over_lists(share, rows, "positives_at_top", needs=BOTH, undefined=undefined)
+    return over_lists(share, rows)
 
 
 @metric(needs=BOTH, ties=WORST_FIRST, returns=_COUNT)
-def r_max(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    ties: str = PESSIMISTIC,
-    undefined: Undefined = "skip",
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> float:
+def r_max(y_true: ArrayLike, scores: ArrayLike, **options: Unpack[Options]) -> float:
     """Number of positives below the highest negative.
 
     ::
@@ -206,18 +170,17 @@ def r_max(
     >>> r_max([1, 1, 0, 1, 1], [5, 4, 3, 2, 1])
     2.0
     """
-    check_choice("ties", ties, WORST_FIRST)
-    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
-    _, under = _around_first_negative(rows, ties)
-    return over_lists(under, rows, "r_max", needs=BOTH, undefined=undefined)
+    rows = check_rows("r_max", y_true, scores, **options)
+    _, under = _around_first_negative(rows)
+    return over_lists(under, rows)
 
 
-def _around_first_negative(rows: ScoredRows, ties: str) -> tuple[Floats, Floats]:
+def _around_first_negative(rows: ScoredRows) -> tuple[Floats, Floats]:
     """Weight of the positives above and below the highest negative of each list."""
     ranked = rank_rows(head(rows, np.ones(1), of_negatives=True))
     negatives = ranked.negatives_tied
     # The first of n tied negatives leaves p/(n + 1) of p positives above it, in the mean.
-    share = 1.0 / (negatives + 1.0) if ties == AVERAGE else SHARE_ABOVE[ties]
+    share = 1.0 / (negatives + 1.0) if rows.ties == AVERAGE else SHARE_ABOVE[rows.ties]
     tied = share * ranked.gain
     # Ties are counted, which is exact; a sum of weights need not be 0 where there are none.
     holds = negatives > 0
@@ -230,16 +193,7 @@ def _around_first_negative(rows: ScoredRows, ties: str) -> tuple[Floats, Floats]
 
 
 @metric(needs=BOTH, ties=WORST_FIRST, returns=_SHARE_LOST)
-def winner_take_all(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    ties: str = PESSIMISTIC,
-    undefined: Undefined = "skip",
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> float:
+def winner_take_all(y_true: ArrayLike, scores: ArrayLike, **options: Unpack[Options]) -> float:
     """Loss of the winner: 1 if a negative leads the list, 0 if a positive does.
 
     ::
@@ -255,14 +209,13 @@ def winner_take_all(
     >>> winner_take_all([0, 1, 1, 0], [9, 8, 9, 1], groups=["a", "a", "b", "b"])
     0.5
     """
-    check_choice("ties", ties, WORST_FIRST)
-    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
+    rows = check_rows("winner_take_all", y_true, scores, **options)
     ranked = rank_rows(head(rows, np.ones(1)))
     positives, negatives = ranked.gain[ranked.starts], ranked.negatives_tied[ranked.starts]
-    if ties == PESSIMISTIC:
+    if rows.ties == PESSIMISTIC:
         loss = (negatives > 0).astype(np.float64)
-    elif ties == OPTIMISTIC:
+    elif rows.ties == OPTIMISTIC:
         loss = (positives == 0).astype(np.float64)
     else:
         loss = negatives / ranked.weight[ranked.starts]
-    return over_lists(loss, rows, "winner_take_all", needs=BOTH, undefined=undefined)
+    return over_lists(loss, rows)

@@ -23,7 +23,7 @@ def names() -> list[str]:
     >>> names()[:3]
     ['average_precision', 'average_reciprocal_rank', 'bedroc']
     """
-    return sorted(METRICS.keys() - {"price_of_heights"})
+    return sorted(METRICS)
 
 
 def scorer(name: str, **options: Any) -> Scorer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,7 @@ from toprank.metrics.lists import (
     metric,
     over_lists,
     ratio,
+    scored_rows,
 )
 from toprank.metrics.ranked import (
     AVERAGE,
@@ -31,7 +32,7 @@ from toprank.metrics.ranked import (
 )
 
 if TYPE_CHECKING:
-    from toprank.metrics.lists import Undefined
+    from toprank.metrics.lists import Options, Undefined
     from toprank.metrics.ranked import Floats, ScoredRows
 
 
@@ -57,13 +58,13 @@ def budgets(k: Any, rows: ScoredRows) -> Floats:
     return np.maximum(rounded_up(share), 1.0) if rows.are_whole else share
 
 
-def _hits(rows: ScoredRows, budget: Floats, ties: str) -> Floats:
+def _hits(rows: ScoredRows, budget: Floats) -> Floats:
     """Weight of the positives among the first ``budget`` of each list."""
     ranked = rank_rows(head(rows, budget))
     taken = np.clip(ranked.spread(budget) - ranked.above(ranked.weight), 0.0, ranked.weight)
-    if ties == AVERAGE:
+    if rows.ties == AVERAGE:
         hits = ranked.gain * (taken / ranked.weight)
-    elif ties == PESSIMISTIC:
+    elif rows.ties == PESSIMISTIC:
         hits = np.maximum(taken - ranked.negatives_tied, 0.0)
     else:
         hits = np.minimum(taken, ranked.gain)
@@ -72,15 +73,7 @@ def _hits(rows: ScoredRows, budget: Floats, ties: str) -> Floats:
 
 @metric(needs=ROW)
 def precision_at_k(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    k: float,
-    ties: str = AVERAGE,
-    undefined: Undefined = "skip",
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
+    y_true: ArrayLike, scores: ArrayLike, *, k: float, **options: Unpack[Options]
 ) -> float:
     """Share of positives among the k best rows.
 
@@ -99,24 +92,15 @@ def precision_at_k(
     >>> precision_at_k([1, 0, 1, 0], [1, 1, 1, 0], k=2, ties="pessimistic")
     0.5
     """
-    check_choice("ties", ties, MEAN_FIRST)
-    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
+    rows = check_rows("precision_at_k", y_true, scores, **options)
     budget = budgets(k, rows)
-    precision = _hits(rows, budget, ties) / budget
-    return over_lists(precision, rows, "precision_at_k", needs=ROW, undefined=undefined)
+    precision = _hits(rows, budget) / budget
+    return over_lists(precision, rows)
 
 
 @metric(needs=POSITIVE)
 def recall_at_k(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    k: float,
-    ties: str = AVERAGE,
-    undefined: Undefined = "skip",
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
+    y_true: ArrayLike, scores: ArrayLike, *, k: float, **options: Unpack[Options]
 ) -> float:
     """Share of all positives that are among the k best rows.
 
@@ -132,24 +116,13 @@ def recall_at_k(
     >>> recall_at_k([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1], k=3)
     1.0
     """
-    check_choice("ties", ties, MEAN_FIRST)
-    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
-    recall = ratio(_hits(rows, budgets(k, rows), ties), rows.positives)
-    return over_lists(recall, rows, "recall_at_k", needs=POSITIVE, undefined=undefined)
+    rows = check_rows("recall_at_k", y_true, scores, **options)
+    recall = ratio(_hits(rows, budgets(k, rows)), rows.positives)
+    return over_lists(recall, rows)
 
 
 @metric(needs=POSITIVE, returns="1 for a random order.")
-def lift(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    k: float,
-    ties: str = AVERAGE,
-    undefined: Undefined = "skip",
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> float:
+def lift(y_true: ArrayLike, scores: ArrayLike, *, k: float, **options: Unpack[Options]) -> float:
     """How many times more positives the k best rows contain than k random rows.
 
     ::
@@ -164,23 +137,14 @@ def lift(
     >>> lift([1, 0, 0, 0], [0.9, 0.8, 0.7, 0.1], k=1)
     4.0
     """
-    check_choice("ties", ties, MEAN_FIRST)
-    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
-    times = _lift(rows, k, ties)
-    return over_lists(times, rows, "lift", needs=POSITIVE, undefined=undefined)
+    rows = check_rows("lift", y_true, scores, **options)
+    times = _lift(rows, k)
+    return over_lists(times, rows)
 
 
 @metric(needs=POSITIVE, returns="1 for a random order, at most ``1 / fraction``.")
 def enrichment_factor(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    fraction: float = 0.01,
-    ties: str = AVERAGE,
-    undefined: Undefined = "skip",
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
+    y_true: ArrayLike, scores: ArrayLike, *, fraction: float = 0.01, **options: Unpack[Options]
 ) -> float:
     """Enrichment of actives in the best fraction of a screened list.
 
@@ -203,19 +167,18 @@ def enrichment_factor(
     >>> enrichment_factor([1, 0, 0, 0], [0.9, 0.8, 0.7, 0.1], fraction=0.25)
     4.0
     """
-    check_choice("ties", ties, MEAN_FIRST)
-    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
+    rows = check_rows("enrichment_factor", y_true, scores, **options)
     if isinstance(fraction, bool) or not 0 < fraction < 1:
         raise ValueError(
             f"fraction={fraction!r} must lie in (0, 1); for a number of rows use lift."
         )
-    times = _lift(rows, fraction, ties)
-    return over_lists(times, rows, "enrichment_factor", needs=POSITIVE, undefined=undefined)
+    times = _lift(rows, fraction)
+    return over_lists(times, rows)
 
 
-def _lift(rows: ScoredRows, k: float, ties: str) -> Floats:
+def _lift(rows: ScoredRows, k: float) -> Floats:
     budget = budgets(k, rows)
-    return (_hits(rows, budget, ties) / budget) * ratio(rows.totals, rows.positives)
+    return (_hits(rows, budget) / budget) * ratio(rows.totals, rows.positives)
 
 
 @metric(
@@ -229,11 +192,7 @@ def value_at_k(
     k: float,
     value: Any = 1.0,
     cost: Any = 0.0,
-    ties: str = AVERAGE,
-    undefined: Undefined = "skip",
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
+    **options: Unpack[Options],
 ) -> float:
     """What the k best rows bring: the values of the positives minus the costs of all.
 
@@ -260,34 +219,27 @@ def value_at_k(
     >>> value_at_k([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1], k=2, value=[5, 9, 9, 9])
     5.0
     """
-    check_choice("ties", ties, MEAN_FIRST)
     n_rows = np.asarray(scores).size
     values, costs = as_amounts(value, n_rows, name="value"), as_amounts(cost, n_rows, name="cost")
     if np.ndim(value) == np.ndim(cost) == 0:
-        rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
+        rows = check_rows("value_at_k", y_true, scores, **options)
         budget = budgets(k, rows)
-        net = float(value) * _hits(rows, budget, ties) - float(cost) * budget
+        net = float(value) * _hits(rows, budget) - float(cost) * budget
     else:  # the gain of a row is what it brings, by which ties are split
-        given = y_true, scores, sample_weight, groups, pos_label
-        rows = check_rows(*given, gain=lambda positives: positives * values - costs)
+
+        def gain(positives: NDArray[np.bool_]) -> Floats:
+            return positives * values - costs
+
+        rows = check_rows("value_at_k", y_true, scores, gain=gain, **options)
         budget = budgets(k, rows)
-        ranked = rank_rows(head(rows, budget), split=ties)
+        ranked = rank_rows(head(rows, budget), split=rows.ties)
         room = ranked.spread(budget) - ranked.above(ranked.weight)
         net = ranked.total(ranked.gain * np.clip(room / ranked.weight, 0.0, 1.0))
-    return over_lists(net, rows, "value_at_k", needs=ROW, undefined=undefined)
+    return over_lists(net, rows)
 
 
 @metric(needs=POSITIVE)
-def prbep(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    ties: str = AVERAGE,
-    undefined: Undefined = "skip",
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> float:
+def prbep(y_true: ArrayLike, scores: ArrayLike, **options: Unpack[Options]) -> float:
     """Precision-recall break-even point: precision, and recall, at as many rows as positives.
 
     ::
@@ -302,10 +254,9 @@ def prbep(
     >>> prbep([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])
     0.5
     """
-    check_choice("ties", ties, MEAN_FIRST)
-    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
-    precision = ratio(_hits(rows, rows.positives, ties), rows.positives)
-    return over_lists(precision, rows, "prbep", needs=POSITIVE, undefined=undefined)
+    rows = check_rows("prbep", y_true, scores, **options)
+    precision = ratio(_hits(rows, rows.positives), rows.positives)
+    return over_lists(precision, rows)
 
 
 def shortlist_overlap(
@@ -347,14 +298,14 @@ def shortlist_overlap(
         raise ValueError(
             f"scores_a has {a.size} rows, but scores_b has {b.size}; they must score the same rows."
         )
-    rows = check_rows(np.ones(a.size, np.bool_), a, sample_weight, groups)
+    rows = scored_rows(np.ones(a.size, np.bool_), a, sample_weight, groups)
     if rows.scores.size < b.size:
         b = b[np.asarray(sample_weight) > 0]
     first = _shortlist(rows, k)
     second = _shortlist(replace(rows, scores=b.astype(np.float64)), k)
     common = _COMMON[ties](rows, first, second)
-    share = common / first.budget
-    return over_lists(share, rows, "shortlist_overlap", needs=ROW, undefined=undefined)
+    rows = replace(rows, metric="shortlist_overlap", undefined=undefined)
+    return over_lists(common / first.budget, rows)
 
 
 class _Shortlist(NamedTuple):

@@ -30,8 +30,7 @@ from toprank.models.formula import Formula, Summand, formula_of
 from toprank.models.model import ColumnProfile, Model, Roles
 from toprank.models.terms import TERMS, ArraySpec
 from toprank.models.writing import write_atomically
-from toprank.shortlists.calibration import MOST_ROWS, Calibration
-from toprank.shortlists.promise import Promise
+from toprank.shortlists.calibration import MOST_ROWS, Calibration, Promise
 from toprank.tables.encoding import Encoding
 from toprank.tables.notation import ColumnSchema
 from toprank.tables.schema import Schema
@@ -128,6 +127,8 @@ def model_of(ranker: Any) -> Model:
     idle = {name: ColumnSchema(name, "empty", left_out="no value") for name in names}
     classes = getattr(ranker, "classes_", None)
     name = type(ranker).__name__
+    known = {"class": name, "ranker": name, "toprank": toprank.__version__}
+    told = ranker.summary() if hasattr(ranker, "summary") else {}
     return Model(
         formula=formula,
         roles=Roles("y", () if classes is None else (str(classes[1]),)),
@@ -137,10 +138,20 @@ def model_of(ranker: Any) -> Model:
         slope=ranker._slope,  # noqa: SLF001
         calibration=getattr(ranker, "calibration_", None),
         promise=getattr(ranker, "promise_", None),
-        facts={"class": name, "ranker": name, "toprank": toprank.__version__},
+        facts={**known, **told, "parameters": plain_parameters(ranker)},
         baseline=np.zeros(n_cells),
         spread=np.zeros(n_cells),
     )
+
+
+def plain_parameters(ranker: Any) -> dict[str, Any]:
+    """Parameters of a ranker that a file can hold."""
+    plain = (bool, int, float, str, type(None))
+    return {
+        name: value if value != np.inf else "inf"
+        for name, value in ranker.get_params(deep=False).items()
+        if isinstance(value, plain)
+    }
 
 
 def load(path: str | os.PathLike[str]) -> Model:

@@ -117,7 +117,7 @@ class Formula:
         return replace(self, encoding=encoding)
 
 
-def formula_of(ranker: Any) -> Formula:
+def formula_of(ranker: Any, encoder: Any = None) -> Formula:
     """Write a fitted ranker as a formula.
 
     Parameters
@@ -125,6 +125,9 @@ def formula_of(ranker: Any) -> Formula:
     ranker : fitted ranker
         Linear, of stumps or trees, or a blend of these: :class:`toprank.TopRanker` too. One that
         learned from an array has columns ``x0``, ``x1`` and so on.
+    encoder : TableEncoder or Encoding, optional
+        What turned a table into the numbers that the ranker has learned from; that of a
+        ``TopRanker`` is taken by itself.
 
     Raises
     ------
@@ -143,15 +146,12 @@ def formula_of(ranker: Any) -> Formula:
     >>> [type(summand.term).__name__ for summand in formula.summands]
     ['Weights']
     """
-    if isinstance(ranker, Formula):
-        return ranker
-    known = getattr(ranker, "formula", None)  # of a stored model
-    if isinstance(known, Formula):
-        return known
-    if not hasattr(ranker, "_model_formula"):
+    found = getattr(ranker, "formula", ranker)  # of a stored model
+    if hasattr(ranker, "_model_formula"):
+        found = ranker._model_formula()  # noqa: SLF001
+    if not isinstance(found, Formula):
         raise refusal(ranker)
-    found: Formula = ranker._model_formula()  # noqa: SLF001
-    return found
+    return found if encoder is None else found.of_cells(getattr(encoder, "encoding_", encoder))
 
 
 def refusal(ranker: Any) -> TypeError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.inputs import as_frame, is_sparse, rows_within_budget
-from toprank.models.places import RankedScores
+from toprank.models.scores import RankedScores
+from toprank.models.terms import Weights
 from toprank.tables.schema import Schema
 from toprank.tables.table import FEATURES, Table, as_table
 
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from toprank.shortlists import Calibration, Interval, Promise
 
 Floats = NDArray[np.float64]
+
+# Cells of a sparse matrix that are made dense at a time, where not all terms are weights.
+_DENSE_CELLS = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -148,6 +153,13 @@ class Model(RankedScores):
         return str(self.facts.get("assumption", ""))
 
     @property
+    def origin(self) -> str:
+        """What it was learned from, in words."""
+        if "table" not in self.facts:
+            return "fitted in Python"
+        return f"learned from {self.facts['n_rows']:,} rows of {self.facts['table']}"
+
+    @property
     def left_out(self) -> dict[str, str]:
         """Columns of the training table that are not used, with the reason."""
         return {each.name: each.left_out for each in self.schema.columns.values() if each.left_out}
@@ -168,10 +180,31 @@ class Model(RankedScores):
     # Scores ---------------------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> Floats:
-        """Score every row of an array, a sparse matrix, or a frame; higher is better."""
-        if is_sparse(X) and self.formula.encoding.is_plain:
-            return self.formula.scores_of(X.tocsr())
-        return self.scores(self._as_table(X))
+        """Score every row of an array, a sparse matrix, or a frame; higher is better.
+
+        A warning names columns that are not there and cells that do not fit: they count as missing.
+        """
+        if not is_sparse(X):
+            table = self.with_sparse_features(self._as_table(X))
+            found = self.scores(table)
+            for note in self.formula.encoding.misfits(table):
+                warnings.warn(note, UserWarning, stacklevel=2)
+            return found
+        rows: Any = X.tocsr()
+        if self._is_linear and X.shape[1] == len(self.schema):
+            with np.errstate(over="ignore", invalid="ignore"):
+                scores = self.formula.scores_of(rows)
+            if np.isfinite(scores).all():
+                return scores
+        step = max(1, _DENSE_CELLS // max(1, X.shape[1]))
+        starts = range(0, max(1, X.shape[0]), step)
+        return np.concatenate([self.scores(self._as_table(rows[at : at + step])) for at in starts])
+
+    @property
+    def _is_linear(self) -> bool:
+        """Whether the columns of the training table themselves are weighted."""
+        is_plain = self.formula.encoding.is_plain and len(self.columns) == len(self.schema)
+        return is_plain and all(type(each.term) is Weights for each in self.formula.summands)
 
     def _as_table(self, X: Any) -> Table:
         """A frame or a table as it is; an array has the columns of the training table in order."""

@@ -1,173 +1,143 @@
-"""Scores the rows of a CSV file with one model: Python's standard library is all it needs.
+"""Scores rows with one model: Python's standard library is all it needs.
 
 ``python scorer.py TABLE.csv SCORES.csv`` writes the rows in their order, place and score in front;
-without SCORES.csv to the screen. From Python, ``score(row)`` takes a dict of texts, numbers, dates
-and None by the names of the columns.
+without SCORES.csv to the screen. From Python, ``score(row)`` takes a dict by the names of the
+columns: texts as files have them, numbers, booleans, dates, times, durations and None.
 """
 
 from __future__ import annotations
 
 import base64
-import bisect
 import csv
-import datetime as dt
-import functools
 import json
 import math
-import struct
+import re
 import sys
 import zlib
+from bisect import bisect_left
+from contextlib import nullcontext
+from datetime import date
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-MODEL = "{}"  # written by toprank: columns, cells and terms in JSON
+from toprank.tables.cell_texts import EPOCH, column_reader, read_words
 
-# Texts that are no category; many more are no number and no date.
-NO_WORD = ("", "?")
-TRUE, FALSE = ("1", "1.0", "true"), ("0", "0.0", "false")
-EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)  # noqa: UP017 (Python 3.9 has no dt.UTC)
-DATE_PARTS = ("days", "month", "weekday")
+# The model ----------------------------------------------------------------------------------------
 
-
-class RowScorer:
-    """A model: cells out of a row, and a sum of terms over the cells."""
-
-    def __init__(self, text: str) -> None:
-        known = json.loads(text)
-        self.kinds: dict[str, str] = known["columns"]
-        self.group: str | None = known["group"]
-        self.cells: list[tuple[str, str, float | None, str]] = known["cells"]
-        self.missing = set(known["missing"])
-        self.codes: dict[str, list[float]] = known["codes"]
-        self.intercept: float = known["intercept"]
-        self.members = [
-            (factor, intercept, TERMS[kind], {name: _opened(each) for name, each in term.items()})
-            for factor, intercept, kind, term in known["members"]
-        ]
-
-    def score(self, row: dict[str, Any]) -> float:
-        """Score a row, a dict by the names of columns."""
-        absent = [name for name in self.kinds if name not in row]
-        if absent:
-            raise ValueError(f"the row lacks the column {absent[0]!r}.")
-        values = {name: self._value(name, row[name]) for name in self.kinds}
-        x = [_cell(cell, values[cell[0]]) for cell in self.cells]
-        total = self.intercept
-        for factor, intercept, term, known in self.members:
-            total += factor * term(known, x, intercept)
-        return total
-
-    def _value(self, name: str, given: Any) -> Any:
-        """A value of a column: None where missing, else text, number or the parts of a date."""
-        given = given.strip() if isinstance(given, str) else given
-        is_nan = isinstance(given, float) and math.isnan(given)
-        if given is None or is_nan:
-            return None
-        kind = self.kinds[name]
-        if kind == "category":
-            return None if given in NO_WORD else _word(given)
-        if isinstance(given, str) and given.casefold() in self.missing:
-            return None
-        read = {"date": _date, "boolean": _truth}.get(kind, float)
-        try:
-            value = read(given)
-        except ValueError:
-            raise ValueError(f"the column {name!r} holds {given!r}, no {kind}.") from None
-        if value in (math.inf, -math.inf):
-            raise ValueError(f"the column {name!r} holds an infinite value; leave it empty.")
-        return None if value in self.codes.get(name, ()) else value
+MODEL: dict[str, Any] = json.loads('{"columns": [], "cells": [], "summands": []}')
+SCHEMA: Any = [SimpleNamespace(**{**MODEL["defaults"], **each}) for each in MODEL["columns"]]
+COLUMNS = {how.name: column_reader(how) for how in SCHEMA}
 
 
-def _word(given: Any) -> str:
-    """A value as text; whole numbers are written alike whether they came as 1 or 1.0."""
-    if isinstance(given, bool):
-        return "true" if given else "false"
-    return f"{given:.12g}" if isinstance(given, float) else str(given)
+def score(row: dict[str, Any]) -> float:
+    """Score a row, a dict by the names of columns."""
+    return scores_of([row])[0]
 
 
-def _opened(value: Any) -> Any:
-    """Lists as they are; arrays are packed as texts: d for floats, i for whole numbers."""
-    if not isinstance(value, dict):
+def scores_of(rows: list[dict[str, Any]]) -> list[float]:
+    """Score the rows of a table."""
+    if rows and not COLUMNS.keys() & rows[0].keys():
+        names = ", ".join(COLUMNS)
+        raise ValueError(f"the table has none of the columns that the model needs: {names}.")
+    columns = [read([row.get(name) for row in rows]) for name, read in COLUMNS.items()]
+    found = []
+    for number, values in enumerate(zip(*columns), 1):
+        row = dict(zip(COLUMNS, values))
+        x, total = [evaluated(row, cell) for cell in MODEL["cells"]], MODEL["intercept"]
+        for factor, intercept, term, arrays in SUMMANDS:
+            total += factor * term(x, intercept, *arrays)
+        if not math.isfinite(total):
+            raise ValueError(
+                f"row {number} has no finite score: one of its cells is missing or far from the "
+                "rows that the model has learned from."
+            )
+        found.append(total)
+    return found
+
+
+def evaluated(row: dict[str, Any], cell: list[Any]) -> Any:
+    """The number of a cell: an operation, a column or another cell, and what else it takes."""
+    operation, first, *others = cell
+    if operation == "filled":
+        value = evaluated(row, first)
+        return others[0] if math.isnan(value) else value
+    return OPERATIONS[operation](row[first], *others)
+
+
+def part(value: float, name: str) -> float:
+    """A number, or the month or weekday of a date: calendars repeat after 400 years."""
+    if not name or math.isnan(value):
         return value
-    content = zlib.decompress(base64.b64decode(value["packed"]))
-    size = len(content) // struct.calcsize("<" + value["kind"])
-    return struct.unpack(f"<{size}{value['kind']}", content)
+    day = date.fromordinal((math.floor(value) + EPOCH - 1) % 146_097 + 1)
+    return float(day.month if name == "month" else day.isoweekday())
 
 
-def _truth(given: Any) -> float:
-    word = str(given).lower()
-    if word not in TRUE + FALSE:
-        raise ValueError(word)
-    return 1.0 if word in TRUE else 0.0
+def is_missing(value: Any) -> float:
+    """1 for no value, else 0."""
+    return float(value is None or value != value)  # noqa: PLR0124 (NaN alone)
 
 
-def _date(given: Any) -> tuple[float, float, float]:
-    """Days since 1970, month and day of the week (Monday is 1)."""
-    if isinstance(given, str):
-        given = dt.datetime.fromisoformat(given[:-1] + "+00:00" if given[-1] in "zZ" else given)
-    elif not isinstance(given, dt.datetime):
-        given = dt.datetime(given.year, given.month, given.day, tzinfo=EPOCH.tzinfo)
-    given = given.replace(tzinfo=given.tzinfo or EPOCH.tzinfo).astimezone(EPOCH.tzinfo)
-    microseconds = (given - EPOCH) // dt.timedelta(microseconds=1)
-    return microseconds / 86400e6, float(given.month), float(given.isoweekday())
+def look_up(word: str | None, numbers: dict[str, float], other: float, missing: Any) -> float:
+    """The number of a word, of other words, and of none, which may have none."""
+    if word is None:
+        return math.nan if missing is None else missing
+    return numbers.get(word, other)
 
 
-def _cell(cell: tuple[str, str, float | None, str], value: Any) -> float:
-    """A number: NaN where a value is missing and nothing stands in for it."""
-    _, kind, fill, word = cell
-    if kind == "value":
-        return float(value == word)
-    if kind == "missing":
-        return float(value is None)
-    if value is None:
-        return math.nan if fill is None else fill
-    return float(value[DATE_PARTS.index(kind)] if kind in DATE_PARTS else value)
+OPERATIONS: dict[str, Any] = {"part": part, "is_missing": is_missing, "look_up": look_up}
 
 
-def _weights(known: Any, x: list[float], start: float) -> float:
-    for cell, weight in known["weights"]:
-        start += weight * x[cell]
-    return start
-
-
-def _steps(known: Any, x: list[float], start: float) -> float:
+def linear(x: list[float], start: float, weights: list[float]) -> float:
+    """Σ weight · cell."""
     total = 0.0
-    for cell, thresholds, levels, missing in known["steps"]:
-        is_missing = math.isnan(x[cell])
-        total += missing if is_missing else levels[bisect.bisect_left(thresholds, x[cell])]
+    for number, weight in zip(x, weights):
+        total += weight * number if weight else 0.0
     return total + start
 
 
-def _is_right(known: Any, at: int, x: list[float]) -> bool:
-    """The answer to a question of a tree."""
-    value = x[known["cells"][at]]
-    return bool(
-        not known["missing_left"][at] if math.isnan(value) else value > known["thresholds"][at]
-    )
+def steps(x: list[float], start: float, *arrays: Any) -> float:
+    """Σ of the level of each step function, which has one level more than thresholds."""
+    total, at, (cells, sizes, thresholds, levels, missing) = 0.0, 0, arrays
+    for number, (cell, size) in enumerate(zip(cells, sizes)):
+        place = bisect_left(thresholds, x[cell], at, at + size)
+        total += missing[number] if math.isnan(x[cell]) else levels[place + number]
+        at += size
+    return total + start
 
 
-def _oblivious(known: Any, x: list[float], start: float) -> float:
-    """The answers to a tree's questions are the bits of a leaf's number."""
-    depth = known["depth"]
-    for tree in range(known["n_trees"]):
-        leaf = tree
-        for level in range(depth):
-            leaf = 2 * leaf + _is_right(known, tree * depth + level, x)
-        start += known["values"][leaf]
+def oblivious(x: list[float], start: float, *arrays: Any) -> float:
+    """Σ of leaves; the answers to a tree's questions are the bits of a leaf's number."""
+    for *questions, leaves in zip(*arrays):
+        leaf = 0
+        for question in zip(*questions):
+            leaf = 2 * leaf + goes_right(x, *question)
+        start += leaves[leaf]
     return start
 
 
-def _binary(known: Any, x: list[float], start: float) -> float:
-    """From the root to a leaf, which has no children."""
-    for root in known["roots"]:
+def binary(x: list[float], start: float, *arrays: Any) -> float:
+    """Σ of leaves, which are nodes without children."""
+    columns, thresholds, missing_left, values, children, roots = arrays
+    for root in roots:
         node = root
-        while known["low"][node] >= 0:
-            node = known["high" if _is_right(known, node, x) else "low"][node]
-        start += known["values"][node]
+        while children[node][0] >= 0:
+            right = goes_right(x, columns[node], thresholds[node], missing_left[node])
+            node = children[node][right]
+        start += values[node]
     return start
 
 
-TERMS = {"weights": _weights, "steps": _steps, "oblivious": _oblivious, "binary": _binary}
+def goes_right(x: list[float], cell: int, threshold: float, missing_left: bool) -> bool:
+    """The answer to a question of a tree."""
+    return not missing_left if math.isnan(x[cell]) else x[cell] > threshold
+
+
+TERMS = {"Weights": linear, "Steps": steps, "ObliviousSum": oblivious, "BinarySum": binary}
+SUMMANDS = [
+    (factor, intercept, TERMS[name], json.loads(zlib.decompress(base64.b64decode(arrays))))
+    for factor, intercept, name, arrays in MODEL["summands"]
+]
 
 
 def places(scores: list[float], lists: list[Any]) -> list[int]:
@@ -175,29 +145,34 @@ def places(scores: list[float], lists: list[Any]) -> list[int]:
     counts: dict[Any, int] = {}
     found = [0] * len(scores)
     for row in sorted(range(len(scores)), key=lambda row: -scores[row]):
-        counts[lists[row]] = counts.get(lists[row], 0) + 1
-        found[row] = counts[lists[row]]
+        counts[lists[row]] = found[row] = counts.get(lists[row], 0) + 1
     return found
 
 
-def read_rows(path: str) -> tuple[list[str], list[list[str]]]:
-    """Header and rows of a CSV or TSV file."""
-    with Path(path).open(newline="", encoding="utf-8-sig") as file:
+def read_table(path: Path) -> list[list[str]]:
+    """The lines of a delimited text; the first is the header."""
+    with path.open(newline="", encoding="utf-8-sig") as file:
         first = file.readline()
         file.seek(0)
-        mark = ";" if ";" in first and "," not in first else ","
-        mark = "\t" if path.endswith((".tsv", ".tab")) else mark
+        marks = "\t" if path.suffix in {".tsv", ".tab"} else ",;\t|"
+        mark = next((each for each in marks if each in first), ",")
         lines = [line for line in csv.reader(file, delimiter=mark) if line]
     if not lines or any(len(line) != len(lines[0]) for line in lines):
         raise ValueError(f"{path} is not a table: every line needs as many cells as the header.")
-    return lines[0], lines[1:]
+    return lines
 
 
-def write_rows(file: Any, header: list[str], rows: list[list[Any]]) -> None:
-    """Header and rows as CSV; floats keep all their digits."""
-    writer = csv.writer(file)
-    writer.writerow(header)
-    writer.writerows(rows)
+def ranked(header: list[str], *lines: list[str]) -> list[list[Any]]:
+    """The lines of a table with place and score in front."""
+    # spreadsheets would take =1 for a formula, so files have '=1
+    cells = [[re.sub(r"^'('*[=+\-@\t\r])", r"\1", cell) for cell in line] for line in lines]
+    rows = [dict(zip(header, line)) for line in cells]
+    scores, lists = scores_of(rows), read_words([row.get(MODEL["group"], "1") for row in rows])
+    if None in lists:
+        raise ValueError(f"the group {MODEL['group']!r} is missing; every row needs a list.")
+    first = [name if name not in header else f"toprank_{name}" for name in ("place", "score")]
+    found = [list(numbers) for numbers in zip(places(scores, lists), scores)]
+    return [first + header, *(numbers + line for numbers, line in zip(found, lines))]
 
 
 def main(arguments: list[str]) -> int:
@@ -205,34 +180,18 @@ def main(arguments: list[str]) -> int:
     if len(arguments) not in {1, 2} or arguments[0] in {"-h", "--help"}:
         sys.stderr.write("usage: python scorer.py TABLE.csv [SCORES.csv]\n")
         return 2
-    scorer = _scorer()
+    table, *scores = map(Path, arguments)
     try:
-        header, lines = read_rows(arguments[0])
-        rows = [dict(zip(header, line)) for line in lines]  # noqa: B905 (not in Python 3.9)
-        scores = [scorer.score(row) for row in rows]
-        found = places(scores, [row.get(scorer.group or "") for row in rows])
-        first = [name if name not in header else f"toprank_{name}" for name in ("place", "score")]
-        named = [*first, *header]
-        filled = [[found[row], scores[row], *line] for row, line in enumerate(lines)]
-        if len(arguments) == 1:
-            write_rows(sys.stdout, named, filled)
-        else:
-            with Path(arguments[1]).open("w", newline="", encoding="utf-8") as file:
-                write_rows(file, named, filled)
-    except (OSError, ValueError) as error:
+        lines = ranked(*read_table(table))
+        to = (
+            scores[0].open("w", newline="", encoding="utf-8") if scores else nullcontext(sys.stdout)
+        )
+        with to as file:
+            csv.writer(file).writerows(lines)
+    except (OSError, ValueError, csv.Error) as error:
         sys.stderr.write(f"{error}\n")
         return 2
     return 0
-
-
-@functools.lru_cache(maxsize=1)
-def _scorer() -> RowScorer:
-    return RowScorer(MODEL)
-
-
-def score(row: dict[str, Any]) -> float:
-    """Score a row, a dict by the names of columns."""
-    return _scorer().score(row)
 
 
 if __name__ == "__main__":

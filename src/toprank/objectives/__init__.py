@@ -6,17 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from toprank.objectives.base import Criterion, Objective, Relative
-from toprank.objectives.log_loss import LogLoss
+from toprank.objectives.losses import LogLoss
 from toprank.objectives.precision import PrecisionAtK
 from toprank.objectives.prices import Price
-from toprank.objectives.push import ExponentialIRPush, ExponentialPush, Push, ir_push, pnorm_push
+from toprank.objectives.push import Push, ir_push, pnorm_push
 from toprank.objectives.top import SoftTop
 
 __all__ = [
     "OBJECTIVES",
     "Criterion",
-    "ExponentialIRPush",
-    "ExponentialPush",
     "LogLoss",
     "Objective",
     "PrecisionAtK",

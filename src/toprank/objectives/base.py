@@ -75,39 +75,20 @@ class Criterion(ABC):
 
     def line(self, scores: NDArray[np.float64], ahead: NDArray[Any]) -> ScoreLine:
         """Give value and slope along scores + step·ahead; gradients may have the dtype of ahead."""
-        return KeptTrials(self, scores, ahead)
+        return ScoreLine(self, scores, ahead)
 
     def separates(self, scores: NDArray[Any], margin: float) -> bool:  # noqa: ARG002
         """Whether every pair is right by ``margin``, so that only infinity can be better."""
         return False
 
 
-class ScoreLine(ABC):
+class ScoreLine:
     """Scores, and how they move along a direction: what a line search needs of a criterion.
 
     Scores are linear in the weights of a model, so a step t along a direction moves them to
-    s + t·ahead, and a trial does not read the table.
-    """
-
-    scores: NDArray[np.float64]
-
-    @abstractmethod
-    def at(self, step: float) -> tuple[float, float]:
-        """Value and slope at a step."""
-
-    @abstractmethod
-    def move(self, step: float) -> NDArray[Any]:
-        """Let ``scores`` be those at a step, and give the gradient with respect to them.
-
-        The scores that the line started from may be overwritten.
-        """
-
-
-class KeptTrials(ScoreLine):
-    """A line that keeps the last trial and its gradient, for criteria that cost much.
-
-    Four vectors of one number per row live at a time: the scores, their move, the trial and its
-    gradient.
+    s + t·ahead, and a trial does not read the table. The last trial and its gradient are kept, for
+    criteria that cost much. Four vectors of one number per row live at a time: the scores, their
+    move, the trial and its gradient.
     """
 
     def __init__(
@@ -121,6 +102,7 @@ class KeptTrials(ScoreLine):
         self._gradient: NDArray[Any] = np.empty(0)
 
     def at(self, step: float) -> tuple[float, float]:
+        """Value and slope at a step."""
         # freed before the next ones are made
         self._step, self._trial, self._gradient = step, np.empty(0), np.empty(0)
         self._trial = self._ahead * step
@@ -129,6 +111,10 @@ class KeptTrials(ScoreLine):
         return value, float(self._gradient @ self._ahead)
 
     def move(self, step: float) -> NDArray[Any]:
+        """Let ``scores`` be those at a step, and give the gradient with respect to them.
+
+        The scores that the line started from may be overwritten.
+        """
         if step != self._step:
             self.at(step)
         self.scores, self._trial, self._ahead = self._trial, np.empty(0), np.empty(0)

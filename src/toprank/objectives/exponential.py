@@ -17,7 +17,7 @@ grades.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -31,12 +31,11 @@ from toprank.kernels.tilts import (
     Line,
     Tilted,
     TwoClasses,
+    chosen,
     class_bends,
     class_edges,
-    collect,
     pull_sums,
     pulled_rows,
-    spread,
 )
 from toprank.objectives.base import Criterion, ScoreLine, refuse_infinite
 from toprank.objectives.prices import TIED, exponential_or_warn
@@ -45,7 +44,7 @@ Floats = NDArray[np.float64]
 
 # Largest exponent of either of two factors of an exponential: their product keeps its digits
 # wherever it is not negligible beside 1.
-FACTORISED = {np.float64: 300.0, np.float32: 30.0}
+FACTORISED = 300.0
 
 
 class Tilt(NamedTuple):
@@ -72,15 +71,11 @@ class TiltedMass:
         return self.power * self.edge + math.log(self.mass) if self.mass else -math.inf
 
 
-def pull_of_negatives(
-    level: float, scores: Floats, *, with_terms: bool = True
-) -> tuple[Floats, Floats]:
-    """Terms ln(1 + e^{level - s}) of the IR push (or none), and their slopes in the level."""
+def pull_of_negatives(level: float, scores: Floats) -> tuple[Floats, Floats]:
+    """Terms ln(1 + e^{level - s}) of the IR push, and their slopes in the level."""
     above = level - scores
     small = np.exp(-np.abs(above))  # never overflows, and goes through vector registers
     slopes = np.where(above >= 0, 1.0, small) / (1.0 + small)
-    if not with_terms:
-        return np.empty(0), slopes
     return np.maximum(above, 0.0) + np.log1p(small), slopes
 
 
@@ -309,6 +304,8 @@ class _MassLine(ScoreLine):
     Beside the scores only their move is as long as the list, and the gradient once it is gone.
     """
 
+    _criterion: ExponentialCriterion
+
     def __init__(
         self, criterion: ExponentialCriterion, scores: Floats, ahead: NDArray[Any]
     ) -> None:
@@ -331,50 +328,98 @@ class _MassLine(ScoreLine):
 class IRCriterion(Criterion):
     """The exponential IR push on two classes in one list.
 
-    With L = log Σ w_k·e^{s_k}, W = Σ w_i and σ_i = σ(L - s_i), dV/ds is -w_i·σ_i/W on positives
-    and r_k·Σ w_i·σ_i/W on negatives, where r_k are their shares in e^L.
+    With L = log Σ w_k·e^{s_k}, W = Σ w_i, σ_i = σ(L - s_i) and the shares r_k of negatives in e^L,
+    the pull P = Σ w_i·σ_i/W and the bend B = Σ w_i·σ_i(1 - σ_i)/W::
+
+                    dV/ds          d²V/ds²
+        positives   -w_i·σ_i/W     w_i·σ_i(1 - σ_i)/W
+        negatives   P·r_k          P·r_k(1 - r_k) + B·r_k²
+
+    Each exponential is taken once, with e^{L - s_i} = e^{L - lowest}·e^{lowest - s_i}. Where L lies
+    so far from the lowest positive that a factor might vanish beside the other, the criterion that
+    ``general`` makes gives the same.
     """
 
-    def __init__(self, positives: NDArray[np.bool_], weights: Floats | None) -> None:
+    def __init__(
+        self,
+        positives: NDArray[np.bool_],
+        weights: Floats | None,
+        general: Callable[[], Criterion],
+    ) -> None:
         self.n_rows = positives.size
         self._classes = TwoClasses(positives, weights)
+        self._make_general = general
         self._scratch = Scratch()
         self._weight = float(
             np.count_nonzero(positives) if weights is None else weights.sum(where=positives)
         )
         self.log_priced_weight = math.log(self._weight)
 
+    @cached_property
+    def _general(self) -> Criterion:
+        return self._make_general()
+
     def value(self, scores: NDArray[Any]) -> float:
         return self.risk(scores) / self._weight
 
     def risk(self, scores: NDArray[Any]) -> float:
-        return float(self._pulls(scores, self._tilted(scores))[0])
+        masses = self._scratch.empty(self.n_rows)
+        factors = self._factors(scores, masses)
+        return self._general.risk(scores) if factors is None else self._risk(masses, factors[0])
 
     def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, NDArray[Any]]:
-        gradient = np.empty_like(scores)
-        tilted = self._tilted(scores, gradient)
-        risk, pull, _ = self._pulls(scores, tilted, gradient)
-        self._scale_negatives(gradient, tilted, pull / self._weight)
-        return float(risk) / self._weight, gradient
+        gradient = self._scratch.empty(self.n_rows)
+        factors = self._factors(scores, gradient)
+        if factors is None:
+            return self._general.value_and_gradient(scores)
+        value = self._risk(gradient, factors[0]) / self._weight
+        self._differentiate(gradient, factors, np.empty(0))
+        return value, gradient.astype(scores.dtype, copy=False)
 
     def gradient_and_hessian(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Gradient and Hessian diagonal of ``value``.
+        gradient, hessian = self._scratch.empty(self.n_rows), self._scratch.empty(self.n_rows)
+        factors = self._factors(scores, gradient)
+        if factors is None:
+            return self._general.gradient_and_hessian(scores)
+        self._differentiate(gradient, factors, hessian)
+        return gradient.astype(scores.dtype, copy=False), hessian.astype(scores.dtype, copy=False)
 
-        The diagonal is w_i·σ_i(1 - σ_i)/W on positives, and on negatives, with the pull
-        P = Σ w_i·σ_i/W and the bend B = Σ w_i·σ_i(1 - σ_i)/W, P·r_k(1 - r_k) + B·r_k².
+    def separates(self, scores: NDArray[Any], margin: float) -> bool:
+        # of the rows that are priced, the positives, as the other pushes have it
+        lowest, highest = class_edges(scores, self._classes.positives, self.threads)
+        return lowest - highest >= margin
 
-        Each exponential is taken once, with e^{L - s_i} = e^{L - lowest}·e^{lowest - s_i}, unless
-        L lies so far from the lowest positive that a factor might vanish beside the other.
+    def _factors(self, scores: NDArray[Any], masses: Floats) -> Floats | None:
+        """Write w·e^{lowest - s_i} and w·e^{s_k - highest}.
+
+        Times the factors, one per class and chunk, they are w·e^{L - s_i} and r_k; None if L is
+        far.
         """
-        gradient, hessian = self._scratch.empty_like(scores), self._scratch.empty_like(scores)
-        tilted = self._classes.tilted(scores, (1.0, 1.0), self.threads, into=gradient)
+        tilted = self._classes.tilted(scores, (1.0, 1.0), self.threads, into=masses)
         lowest, highest = tilted.edges
         gap = highest - lowest + math.log(tilted.masses[1])
-        if abs(gap) > FACTORISED[scores.dtype.type]:
-            return self._distant(scores)
+        if abs(gap) > FACTORISED:
+            return None
+        return np.asarray(tilted.units * [[math.exp(gap)], [1.0 / tilted.masses[1]]])
+
+    def _risk(self, masses: Floats, rises: Floats) -> float:
+        """Σ w·ln(1 + e^{L - s}) over the positives."""
+        weights, positives = self._classes.weights, self._classes.positives
+
+        def one(rows: slice) -> float:
+            risen = chosen(masses[rows], positives[rows])
+            risen *= rises[rows.start // CHUNK]
+            if weights is None:
+                return float(np.log1p(risen).sum())
+            own = chosen(weights[rows], positives[rows])
+            return float(own @ np.log1p(risen / own))
+
+        return sum(self.threads.chunks(self.n_rows, CHUNK, one))
+
+    def _differentiate(self, masses: Floats, factors: Floats, hessian: Floats) -> None:
+        """Turn masses into slopes, and write the Hessian's diagonal unless it is empty."""
         weights = np.empty(0) if self._classes.weights is None else self._classes.weights
-        rows = gradient, self._classes.positives, weights
-        factors = tilted.units * [[math.exp(gap)], [1.0 / tilted.masses[1]]]
+        rows = masses, self._classes.positives, weights
         sums = np.empty((self._classes.n_chunks, 2))
 
         def add_up(first: int, last: int) -> None:
@@ -387,74 +432,6 @@ class IRCriterion(Criterion):
         self.threads.over(self._classes.n_chunks, add_up)
         pull, bend = (sums.sum(axis=0) / self._weight).tolist()
         self.threads.over(self._classes.n_chunks, write)
-        return gradient, hessian
-
-    def _distant(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Gradient and Hessian with an exponential of each positive's own distance from L."""
-        gradient, hessian = self._scratch.empty_like(scores), self._scratch.empty_like(scores)
-        tilted = self._tilted(scores, gradient)
-        _, pull, bend = self._pulls(scores, tilted, gradient, hessian)
-        pull, bend = pull / self._weight, bend / self._weight
-        self._scale_negatives(gradient, tilted, 1.0)
-        negatives = ~self._classes.positives
-        share = gradient[negatives]
-        hessian[negatives] = share * (pull + (bend - pull) * share)
-        gradient[negatives] = pull * share
-        return gradient, hessian
-
-    def separates(self, scores: NDArray[Any], margin: float) -> bool:
-        # of the rows that are priced, the positives, as the other pushes have it
-        lowest, highest = class_edges(scores, self._classes.positives, self.threads)
-        return lowest - highest >= margin
-
-    def _tilted(self, scores: NDArray[Any], into: NDArray[Any] | None = None) -> Tilted:
-        return self._classes.tilted(scores, (0.0, 1.0), self.threads, into=into)
-
-    def _scale_negatives(self, slopes: NDArray[Any], tilted: Tilted, total: float) -> None:
-        factors = tilted.units * (total / tilted.masses[1])
-        factors[0] = 1.0
-        self._classes.scale(slopes, factors, self.threads)
-
-    def _pulls(
-        self,
-        scores: NDArray[Any],
-        tilted: Tilted,
-        gradient: NDArray[Any] | None = None,
-        hessian: NDArray[Any] | None = None,
-    ) -> Floats:
-        """Sums of w·ln(1 + e^{L-s}), w·σ and w·σ(1 - σ) over the positives, whose rows are written.
-
-        The rows written are divided by W, the sums are not. Where the Hessian is written, the
-        first sum is left out.
-        """
-        highest, level = tilted.edges[1], math.log(tilted.masses[1])
-
-        def one(rows: slice) -> tuple[float, float, float]:
-            mine, weight = self._positives_of(scores, rows)
-            mine -= highest  # first, so that a common offset does not cost digits
-            terms, slopes = pull_of_negatives(level, mine, with_terms=hessian is None)
-            slopes = slopes * weight
-            bends = slopes * (1.0 - slopes / weight)
-            chosen = self._classes.positives[rows]
-            if gradient is not None:
-                spread(slopes / -self._weight, chosen, gradient[rows])
-            if hessian is not None:
-                spread(bends / self._weight, chosen, hessian[rows])
-            risk = float((terms * weight).sum()) if terms.size else 0.0
-            return risk, float(slopes.sum()), float(bends.sum())
-
-        return np.asarray(np.sum(self.threads.chunks(self.n_rows, CHUNK, one), axis=0))
-
-    def _positives_of(self, scores: NDArray[Any], rows: slice) -> tuple[Floats, Any]:
-        """Scores and weights of the positives of a chunk."""
-        positives, weights = self._classes.positives[rows], self._classes.weights
-        mine = np.empty(positives.size + 1)
-        size = collect(scores[rows], positives, mine)
-        if weights is None:
-            return mine[:size], 1.0
-        own = np.empty_like(mine)
-        collect(weights[rows], positives, own)
-        return mine[:size], own[:size]
 
 
 def _weighted_sum(parts: list[tuple[float, NDArray[Any]]]) -> NDArray[Any]:

@@ -1,8 +1,8 @@
 """Heights u_k = Σ_i w_i·ℓ(s_i - s_k) of the rows that are priced, and the way back to scores.
 
-A :class:`PairComparison` says which rows are compared with which. At given scores it makes a
-:class:`Snapshot`: the heights, and the chain rule from heights to rows. Two kinds exist, each
-without forming more pairs than it was given:
+A ``PairComparison`` says which rows are compared with which, under one loss. At given scores it
+makes a :class:`Snapshot`: the heights, and the chain rule from heights to rows. Two kinds exist,
+each without forming more pairs than it was given:
 
 * :class:`RungComparison`: O(rows) with the exponential loss, whose sums factorise; one sort and
   one sweep per rung with the others;
@@ -11,18 +11,19 @@ without forming more pairs than it was given:
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.kernels.cells import Cells, moments_of, series_of, smooth_sums, values_of
+from toprank.kernels.cells import Cells, moments_of, series_of, values_of
 from toprank.kernels.ladder import Ladder, exponential_adjoint, exponential_mass, write_rows
 from toprank.kernels.scratch import Scratch
 from toprank.kernels.sweeps import (
     FAR,
+    SortedRows,
     TailKernel,
     held_back,
     hinge_moments,
@@ -47,34 +48,11 @@ CHUNK = 1 << 15
 _LOGISTIC = LOSSES["logistic"]
 
 
-class PairComparison(ABC):
-    """Which rows are compared with which, under one loss."""
+class RungComparison:
+    """Rows on the rungs of a ladder: sums that factorise, or one sort and then sweeps.
 
-    @abstractmethod
-    def at(self, scores: NDArray[Any], threads: Threads | None = None) -> Snapshot:
-        """Heights at these scores."""
-
-    @abstractmethod
-    def narrowest_gap(self, scores: NDArray[Any]) -> float:
-        """Smallest s_i - s_k of all pairs."""
-
-    @property
-    @abstractmethod
-    def outer_weight(self) -> Floats:
-        """Weights of the rows that have a height."""
-
-
-def compare(loss: Loss, truth: Truth, sign: int) -> PairComparison:
-    """Compare the rows that a truth compares; with ``sign`` -1 upside down."""
-    if truth.grades is None:
-        assert truth.pairs is not None  # noqa: S101  (a truth has grades or pairs)
-        pairs = truth.pairs[:, ::sign]
-        return ExplicitPairs(loss, pairs, truth.pair_weights, truth.weights, truth.n_rows)
-    return RungComparison(Ladder(sign * truth.grades, truth.weights, truth.lists), loss)
-
-
-class RungComparison(PairComparison):
-    """Rows on the rungs of a ladder: sums that factorise, or one sort and then sweeps."""
+    ``outer_weight`` are the weights of the rows that have a height.
+    """
 
     def __init__(self, ladder: Ladder, loss: Loss) -> None:
         self.ladder = ladder
@@ -82,13 +60,15 @@ class RungComparison(PairComparison):
         self.scratch = Scratch()
 
     def at(self, scores: NDArray[Any], threads: Threads | None = None) -> Snapshot:
+        """Heights at these scores."""
         if self.loss.name == "logistic":
-            cells = logistic_cells(self.ladder, scores, self.scratch, threads)
+            cells = _logistic_cells(self, scores, threads)
             if cells is not None:
                 return cells
         return _SNAPSHOTS[self.loss.name](self, scores)
 
     def narrowest_gap(self, scores: NDArray[Any]) -> float:
+        """Smallest s_i - s_k of all pairs."""
         return self.ladder.narrowest_gap(scores)
 
     @property
@@ -164,7 +144,8 @@ class _SortedSnapshot(Snapshot):
         order, ordered = ladder.sort(laid_out)
         self._rows = scratch.take(ladder.rows, order)
         self._scores = ordered.astype(np.float64, copy=False)
-        self._grades = scratch.take(ladder.grades, order)
+        grades = scratch.take(ladder.grades, order)
+        self._sorted = SortedRows(self._scores, grades, ladder.lists, ladder.n_rungs)
         self._weights = ladder.weights  # without any each row counts 1, in any order
         if ladder.row_weights is not None:
             self._weights = scratch.take(ladder.weights, order)
@@ -211,8 +192,7 @@ class _LogisticSnapshot(_SortedSnapshot):
     def __init__(self, comparison: RungComparison, scores: NDArray[Any]) -> None:
         super().__init__(comparison, scores)
         size, self._slope = self._outer_sums([_SOFTPLUS, _SIGMOID])
-        lists, n_rungs = self._ladder.lists, self._ladder.n_rungs
-        shift = held_back(self._scores, self._grades, lists, n_rungs)
+        shift = held_back(self._sorted)
         self.heights = Heights(shift[self._outer], size, self._weights[self._outer])
 
     def _bend(self) -> Floats:
@@ -228,16 +208,14 @@ class _LogisticSnapshot(_SortedSnapshot):
         return sums
 
     def _sweep(self, per_row: Floats, kernels: list[TailKernel], *, adjoint: bool) -> Floats:
-        lists, n_rungs = self._ladder.lists, self._ladder.n_rungs
-        return tail_sums(
-            self._scores, self._grades, per_row, lists, n_rungs, kernels, adjoint=adjoint
-        )
+        return tail_sums(self._sorted, per_row, kernels, adjoint=adjoint)
 
 
-def logistic_cells(
-    ladder: Ladder, scores: NDArray[Any], scratch: Scratch, threads: Threads | None
+def _logistic_cells(
+    comparison: RungComparison, scores: NDArray[Any], threads: Threads | None
 ) -> _LogisticCells | None:
     """Heights of two classes in one list without a sort, where that pays."""
+    ladder = comparison.ladder
     if not ladder.is_two_classes or ladder.rows.size < MANY_ROWS:
         return None
     mine = scores if ladder.rows.size == scores.size else scores[ladder.rows]
@@ -247,7 +225,7 @@ def logistic_cells(
     low = max(float(mine.min()), floor)
     if not high - low < MOST_CELLS:
         return None
-    return _LogisticCells(ladder, scores, (floor, low, int(high - low) + 1), scratch, threads)
+    return _LogisticCells(comparison, scores, (floor, low, int(high - low) + 1), threads)
 
 
 class _LogisticCells(Snapshot):
@@ -258,14 +236,13 @@ class _LogisticCells(Snapshot):
 
     def __init__(
         self,
-        ladder: Ladder,
+        comparison: RungComparison,
         scores: NDArray[Any],
         where: tuple[float, float, int],
-        scratch: Scratch,
         threads: Threads | None,
     ) -> None:
+        self._ladder, self._scratch = ladder, scratch = comparison.ladder, comparison.scratch
         cut, (floor, low, _) = ladder.rungs[1], where
-        self._ladder, self._scratch = ladder, scratch
         self._lower = Cells(scores, ladder.rows[:cut], *where, scratch, threads)
         self._upper = Cells(scores, ladder.rows[cut:], *where, scratch, threads)
         weights = ladder.row_weights
@@ -285,7 +262,9 @@ class _LogisticCells(Snapshot):
         self.heights = Heights(shift, size, counted, scratch)
 
     def gradient(self, first: Floats) -> Floats:
-        (slope,) = self._backward(first, _LOGISTIC.slope)
+        return self._slopes(first, *self._backward(first, _LOGISTIC.slope))
+
+    def _slopes(self, first: Floats, slope: Floats) -> Floats:
         gradient = self._of_rows()
         self._write(self._lower, lambda some: first[some] * self._slope[some], gradient)
         self._write(self._upper, lambda some: -self._weights[some] * slope[some], gradient)
@@ -303,19 +282,18 @@ class _LogisticCells(Snapshot):
             weight = self._weights[some]
             return weight * (weight * squared[some] + bend[some])
 
-        gradient, hessian = self._of_rows(), self._of_rows()
-        self._write(self._lower, lambda some: first[some] * self._slope[some], gradient)
-        self._write(self._upper, lambda some: -self._weights[some] * slope[some], gradient)
+        hessian = self._of_rows()
         self._write(self._lower, of_lower, hessian)
         self._write(self._upper, of_upper, hessian)
-        return gradient, hessian
+        return self._slopes(first, slope), hessian
 
     def _forward(self, *functions: Any) -> list[Floats]:
         series = series_of(functions, self._moments, adjoint=False)
         return [values_of(self._lower, one) for one in series]
 
     def _backward(self, per_height: Floats, *functions: Any) -> list[Floats]:
-        return smooth_sums(functions, self._upper, self._lower, per_height, adjoint=True)
+        series = series_of(functions, moments_of(self._lower, per_height), adjoint=True)
+        return [values_of(self._upper, one) for one in series]
 
     def _write(self, cells: Cells, values: Callable[[slice], Floats], rows: Floats) -> None:
         """Write values of the rows of cells to their rows, some at a time."""
@@ -332,22 +310,36 @@ class _LogisticCells(Snapshot):
         return rows
 
 
-class _HingeSnapshot(_SortedSnapshot):
-    """Sizes are the heights themselves, picked from the moments M_n = Σ w·max(0, 1 + x)^n.
+# For each hinge what its sums are a multiple of, and which of the sums of a sweep: the moments
+# M_n = Σ w·max(0, 1 + x)^n, or those that `_rounded` makes of them.
+_SUMS: dict[str, dict[Kind, tuple[float, int]]] = {
+    "hinge": {"value": (1, 1), "slope": (1, 0), "slope_squared": (1, 0), "bend": (0, 0)},
+    "squared_hinge": {"value": (1, 2), "slope": (2, 1), "slope_squared": (4, 2), "bend": (2, 0)},
+    "rounded_hinge": {"value": (1, 1), "slope": (1, 0), "slope_squared": (1, 2), "bend": (1, 3)},
+}
+
+
+def _rounded(m: Floats, n: Floats, d: float) -> Floats:
+    """Sums of a hinge rounded off over the length d, from moments M at margin 1 and N at 1 - d.
 
     ::
 
-        value  M_1    slope  M_0    slope²  M_0    bend  0
+        slope   (M_1 - N_1)/d                     value   (M_2 - N_2)/(2d)
+        slope²  (M_2 - N_2 - 2d·N_1)/d²           bend    (M_0 - N_0)/d
     """
+    area = m[2] - n[2]
+    squared = (area - 2.0 * d * n[1]) / (d * d)
+    sums = np.stack([(m[1] - n[1]) / d, area / (2.0 * d), squared, (m[0] - n[0]) / d])
+    return np.asarray(np.maximum(sums, 0.0))
 
-    # what each is a multiple of, and the n of that moment
-    _TABLE: ClassVar[dict[Kind, tuple[float, int]]] = {
-        "value": (1, 1), "slope": (1, 0), "slope_squared": (1, 0), "bend": (0, 0)
-    }  # fmt: skip
+
+class _HingeSnapshot(_SortedSnapshot):
+    """Sizes are the heights themselves, picked from the sums of a sweep."""
 
     def __init__(self, comparison: RungComparison, scores: NDArray[Any]) -> None:
         super().__init__(comparison, scores)
-        self._moments = self._sweep(self._weights, adjoint=False)
+        self._length, self._table = comparison.loss.length, _SUMS[comparison.loss.name]
+        self._sums = self._sweep(self._weights, adjoint=False)
         size, self._slope = self._of_outer("value"), self._of_outer("slope")
         self.heights = Heights(np.zeros_like(size), size, self._weights[self._outer])
 
@@ -355,70 +347,36 @@ class _HingeSnapshot(_SortedSnapshot):
         return self._of_outer("bend")
 
     def _adjoint(self, per_row: Floats, *kinds: Kind) -> list[Floats]:
-        moments = self._sweep(per_row, adjoint=True)
-        return [factor * moments[n] for factor, n in (self._TABLE[kind] for kind in kinds)]
+        sums = self._sweep(per_row, adjoint=True)
+        return [factor * sums[n] for factor, n in (self._table[kind] for kind in kinds)]
 
     def _of_outer(self, kind: Kind) -> Floats:
-        factor, n = self._TABLE[kind]
-        return np.asarray(factor * self._moments[n][self._outer])
+        factor, n = self._table[kind]
+        return np.asarray(factor * self._sums[n][self._outer])
 
     def _sweep(self, per_row: Floats, *, adjoint: bool) -> Floats:
-        return self._moments_at(1.0, per_row, adjoint=adjoint)
+        moments = self._moments(1.0, per_row, adjoint=adjoint)
+        if not self._length:
+            return moments
+        beyond = self._moments(1.0 - self._length, per_row, adjoint=adjoint)
+        return _rounded(moments, beyond, self._length)
 
-    def _moments_at(self, margin: float, per_row: Floats, *, adjoint: bool) -> Floats:
-        lists, n_rungs = self._ladder.lists, self._ladder.n_rungs
+    def _moments(self, margin: float, per_row: Floats, *, adjoint: bool) -> Floats:
         sums = self._scratch.empty((3, self._scores.size))
-        order = self._scores, self._grades
-        hinge_moments(*order, per_row, lists, n_rungs, adjoint, margin, sums)
+        hinge_moments(self._sorted, per_row, adjoint, margin, sums)
         return sums
-
-
-class _SquaredHingeSnapshot(_HingeSnapshot):
-    """Value M_2, slope 2·M_1, slope² 4·M_2, bend 2·M_0."""
-
-    _TABLE: ClassVar[dict[Kind, tuple[float, int]]] = {
-        "value": (1, 2), "slope": (2, 1), "slope_squared": (4, 2), "bend": (2, 0)
-    }  # fmt: skip
-
-
-class _RoundedHingeSnapshot(_HingeSnapshot):
-    """A hinge whose kink is rounded off over the length d: moments M at margin 1, N at 1 - d.
-
-    ::
-
-        value   (M_2 - N_2)/(2d)              slope   (M_1 - N_1)/d
-        slope²  (M_2 - N_2 - 2d·N_1)/d²       bend    (M_0 - N_0)/d
-    """
-
-    # the sums of a sweep are these themselves
-    _TABLE: ClassVar[dict[Kind, tuple[float, int]]] = {
-        "slope": (1, 0), "value": (1, 1), "slope_squared": (1, 2), "bend": (1, 3)
-    }  # fmt: skip
-
-    def __init__(self, comparison: RungComparison, scores: NDArray[Any]) -> None:
-        self._length = comparison.loss.length
-        super().__init__(comparison, scores)
-
-    def _sweep(self, per_row: Floats, *, adjoint: bool) -> Floats:
-        d = self._length
-        m = self._moments_at(1.0, per_row, adjoint=adjoint)
-        n = self._moments_at(1.0 - d, per_row, adjoint=adjoint)
-        area = m[2] - n[2]
-        squared = (area - 2.0 * d * n[1]) / (d * d)
-        sums = np.stack([(m[1] - n[1]) / d, area / (2.0 * d), squared, (m[0] - n[0]) / d])
-        return np.asarray(np.maximum(sums, 0.0))
 
 
 _SNAPSHOTS: dict[str, Callable[[RungComparison, NDArray[Any]], Snapshot]] = {
     "exponential": _ExponentialSnapshot,
     "logistic": _LogisticSnapshot,
     "hinge": _HingeSnapshot,
-    "squared_hinge": _SquaredHingeSnapshot,
-    "rounded_hinge": _RoundedHingeSnapshot,
+    "squared_hinge": _HingeSnapshot,
+    "rounded_hinge": _HingeSnapshot,
 }
 
 
-class ExplicitPairs(PairComparison):
+class ExplicitPairs:
     """Pairs as given, sorted by their worse row: any truth function, circles included.
 
     ::
@@ -443,15 +401,12 @@ class ExplicitPairs(PairComparison):
         keys, codes = np.unique(pairs[kept, 1] * n_rows + pairs[kept, 0], return_inverse=True)
         self.loss = loss
         self.n_rows = n_rows
-        self.weights = np.bincount(codes, weights=weights[kept], minlength=keys.size)
+        totals: Any = np.bincount(codes, weights=weights[kept], minlength=keys.size)
+        self.weights: Floats = totals
         self.worse, self.better = np.divmod(keys, n_rows)
         self.outer, self.starts = np.unique(self.worse, return_index=True)
         self.lengths = np.diff(np.append(self.starts, keys.size))
-        self._outer_weight = rows[self.outer]
-
-    @property
-    def outer_weight(self) -> Floats:
-        return np.asarray(self._outer_weight)
+        self.outer_weight = rows[self.outer]
 
     def at(self, scores: NDArray[Any], threads: Threads | None = None) -> Snapshot:  # noqa: ARG002
         return _PairSnapshot(self, scores.astype(np.float64, copy=False))
@@ -489,3 +444,15 @@ class _PairSnapshot(Snapshot):
         rows: Any = np.bincount(self._pairs.better, weights=inner, minlength=self._pairs.n_rows)
         rows[self._pairs.outer] += outer
         return np.asarray(rows)
+
+
+PairComparison = RungComparison | ExplicitPairs
+
+
+def compare(loss: Loss, truth: Truth, sign: int) -> PairComparison:
+    """Compare the rows that a truth compares; with ``sign`` -1 upside down."""
+    if truth.grades is None:
+        assert truth.pairs is not None  # noqa: S101  (a truth has grades or pairs)
+        pairs = truth.pairs[:, ::sign]
+        return ExplicitPairs(loss, pairs, truth.pair_weights, truth.weights, truth.n_rows)
+    return RungComparison(Ladder(sign * truth.grades, truth.weights, truth.lists), loss)

@@ -9,122 +9,62 @@ squared_hinge  max(0, 1 + x)²        upper bound
 
 The papers write ℓ(z) with z = s_i - s_k = -x. At the hinge's kink the sub-gradient 0 is taken;
 where the squared hinge has no second derivative (x = -1), 0 stands for it.
+
+The log loss of a classifier is the logistic loss of each row alone, whatever the others score.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import Any, Literal
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
 from toprank.kernels.sweeps import FAR
+from toprank.objectives.base import Criterion, Degrees, Objective
+
+if TYPE_CHECKING:
+    from toprank.truth import Truth
 
 LossName = Literal["exponential", "logistic", "hinge", "squared_hinge"]
+Function = Callable[[NDArray[Any]], NDArray[Any]]
 
 
-class Loss(ABC):
-    """One loss, elementwise, with two derivatives with respect to x."""
+class Loss(NamedTuple):
+    """One loss, elementwise, with two derivatives with respect to x, neither of them negative.
+
+    ``shift`` gives the exponent c to take out of a sum whose largest x is given: up to rounding
+    ℓ(x) = e^c·ℓ(x - c), and the same for its derivatives. ``length`` is that over which the kink
+    of a hinge is rounded off.
+    """
 
     name: str
-    length: float = 0.0  # over which the kink of a hinge is rounded off
-
-    @abstractmethod
-    def value(self, x: NDArray[Any]) -> NDArray[Any]:
-        """ℓ."""
-
-    @abstractmethod
-    def slope(self, x: NDArray[Any]) -> NDArray[Any]:
-        """dℓ/dx, not negative."""
-
-    @abstractmethod
-    def bend(self, x: NDArray[Any]) -> NDArray[Any]:
-        """d²ℓ/dx², not negative."""
-
-    def shift(self, largest: NDArray[Any]) -> NDArray[Any]:
-        """Exponent c to take out of a sum whose largest x is given.
-
-        Up to rounding ℓ(x) = e^c·ℓ(x - c), and the same for its derivatives.
-        """
-        return np.zeros_like(largest)
+    value: Function
+    slope: Function
+    bend: Function
+    shift: Function = np.zeros_like
+    length: float = 0.0
 
 
-class _Exponential(Loss):
-    name = "exponential"
-
-    def value(self, x: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(np.exp(x))
-
-    slope = value
-    bend = value
-
-    def shift(self, largest: NDArray[Any]) -> NDArray[Any]:
-        return largest
-
-
-class _Logistic(Loss):
-    name = "logistic"
-
-    def value(self, x: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(np.logaddexp(0.0, x))
-
-    def slope(self, x: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(expit(x))
-
-    def bend(self, x: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(expit(x) * expit(-x))
-
-    def shift(self, largest: NDArray[Any]) -> NDArray[Any]:
-        return np.minimum(largest + FAR, 0.0)
-
-
-class _Hinge(Loss):
-    name = "hinge"
-
-    def value(self, x: NDArray[Any]) -> NDArray[Any]:
-        return np.maximum(1.0 + x, 0.0)
-
-    def slope(self, x: NDArray[Any]) -> NDArray[Any]:
-        return np.where(1.0 + x > 0.0, 1.0, 0.0)
-
-    def bend(self, x: NDArray[Any]) -> NDArray[Any]:
-        return np.zeros_like(x)
-
-
-class _SquaredHinge(Loss):
-    name = "squared_hinge"
-
-    def value(self, x: NDArray[Any]) -> NDArray[Any]:
-        return np.maximum(1.0 + x, 0.0) ** 2
-
-    def slope(self, x: NDArray[Any]) -> NDArray[Any]:
-        return 2.0 * np.maximum(1.0 + x, 0.0)
-
-    def bend(self, x: NDArray[Any]) -> NDArray[Any]:
-        return np.where(1.0 + x > 0.0, 2.0, 0.0)
-
-
-class RoundedHinge(Loss):
+def rounded_hinge(length: float) -> Loss:
     """The hinge with a parabola over ``length`` at its kink: smooth, at most length/2 below it."""
 
-    name = "rounded_hinge"
-
-    def __init__(self, length: float) -> None:
-        self.length = length
-
-    def value(self, x: NDArray[Any]) -> NDArray[Any]:
+    def value(x: NDArray[Any]) -> NDArray[Any]:
         above = np.maximum(1.0 + x, 0.0)
-        bent = np.minimum(above, self.length)
-        return np.asarray(above - bent + bent * bent / (2.0 * self.length))
+        bent = np.minimum(above, length)
+        return np.asarray(above - bent + bent * bent / (2.0 * length))
 
-    def slope(self, x: NDArray[Any]) -> NDArray[Any]:
-        return np.clip((1.0 + x) / self.length, 0.0, 1.0)
+    def slope(x: NDArray[Any]) -> NDArray[Any]:
+        return np.clip((1.0 + x) / length, 0.0, 1.0)
 
-    def bend(self, x: NDArray[Any]) -> NDArray[Any]:
-        inside = (1.0 + x > 0.0) & (1.0 + x < self.length)
-        return np.where(inside, 1.0 / self.length, 0.0)
+    def bend(x: NDArray[Any]) -> NDArray[Any]:
+        inside = (1.0 + x > 0.0) & (1.0 + x < length)
+        return np.where(inside, 1.0 / length, 0.0)
+
+    return Loss("rounded_hinge", value, slope, bend, length=length)
 
 
 def largest_score(loss: LossName) -> float:
@@ -133,5 +73,79 @@ def largest_score(loss: LossName) -> float:
 
 
 LOSSES: dict[str, Loss] = {
-    loss.name: loss for loss in (_Exponential(), _Logistic(), _Hinge(), _SquaredHinge())
+    "exponential": Loss("exponential", np.exp, np.exp, np.exp, shift=lambda largest: largest),
+    "logistic": Loss(
+        "logistic",
+        value=lambda x: np.logaddexp(0.0, x),
+        slope=expit,
+        bend=lambda x: expit(x) * expit(-x),
+        shift=lambda largest: np.minimum(largest + FAR, 0.0),
+    ),
+    "hinge": Loss(
+        "hinge",
+        value=lambda x: np.maximum(1.0 + x, 0.0),
+        slope=lambda x: np.where(1.0 + x > 0.0, 1.0, 0.0),
+        bend=np.zeros_like,
+    ),
+    "squared_hinge": Loss(
+        "squared_hinge",
+        value=lambda x: np.maximum(1.0 + x, 0.0) ** 2,
+        slope=lambda x: 2.0 * np.maximum(1.0 + x, 0.0),
+        bend=lambda x: np.where(1.0 + x > 0.0, 2.0, 0.0),
+    ),
 }
+
+
+@dataclass(frozen=True)
+class LogLoss(Objective):
+    """Log loss: minus the mean log-likelihood of the labels, with scores as log-odds.
+
+    ::
+
+        V(s) = Σ w_i·ln(1 + e^{-y_i·s_i}) / Σ w_i,     y_i = ±1
+
+    ``value`` is the mean over the rows, ``risk`` the sum. Lists make no difference, because rows
+    are not compared. Cost O(rows).
+
+    Examples
+    --------
+    >>> from toprank.objectives import LogLoss
+    >>> round(LogLoss().value([0.0, 0.0], [1, 0]), 4)
+    0.6931
+    """
+
+    def weight_degrees(self) -> Degrees:
+        return Degrees(0.0, 1.0, in_logs=False)
+
+    def _criterion(self, truth: Truth) -> Criterion:
+        if not truth.is_labels:
+            raise ValueError(
+                "the log loss needs two classes, but grades or pairs were given; use a push."
+            )
+        return _LogLossCriterion(truth)
+
+
+class _LogLossCriterion(Criterion):
+    def __init__(self, truth: Truth) -> None:
+        self.n_rows = truth.n_rows
+        self._signs = np.where(truth.positives, -1.0, 1.0)
+        self._total = truth.total_weight
+        counts = np.ones(truth.n_rows) if truth.weights is None else truth.weights
+        self._shares = counts / self._total
+
+    def value(self, scores: NDArray[Any]) -> float:
+        return float(LOSSES["logistic"].value(self._signs * scores) @ self._shares)
+
+    def risk(self, scores: NDArray[Any]) -> float:
+        return self._total * self.value(scores)
+
+    def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+        return self.value(scores), self._gradient(scores)
+
+    def gradient_and_hessian(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        bends = self._shares * LOSSES["logistic"].bend(self._signs * scores)
+        return self._gradient(scores), bends.astype(scores.dtype, copy=False)
+
+    def _gradient(self, scores: NDArray[Any]) -> NDArray[Any]:
+        slopes = LOSSES["logistic"].slope(self._signs * scores)
+        return (self._signs * self._shares * slopes).astype(scores.dtype, copy=False)

@@ -147,6 +147,12 @@ class _Classes:
         self.totals = tuple(float(w.sum()) for w in self.weights)
         self.lightest = tuple(float(w.min()) for w in self.weights)
 
+    def held(self, masses: tuple[float, float]) -> tuple[float, float]:
+        """Masses of a row of each class or more, and of no more than the class."""
+        above = map(max, masses, self.lightest)
+        first, second = map(min, above, self.totals)
+        return first, second
+
     def tails(self, scores: Floats) -> tuple[_Tail, _Tail]:
         """Lowest positives, and highest negatives (negated)."""
         return (
@@ -188,12 +194,8 @@ class ClassMargin(SoftMargin):
         kappa: tuple[float, float] | None,
     ) -> None:
         self.classes = _Classes(positives, weights)
-        least, totals = self.classes.lightest, self.classes.totals
-        shares = (0.0, 0.0) if kappa is None else kappa
-        self.wanted = (
-            min(max(shares[0] * totals[0], least[0]), totals[0]),
-            min(max(shares[1] * totals[1], least[1]), totals[1]),
-        )
+        totals, shares = self.classes.totals, (0.0, 0.0) if kappa is None else kappa
+        self.wanted = self.classes.held((shares[0] * totals[0], shares[1] * totals[1]))
 
     def at(self, scores: Floats) -> MarginSlice:
         return self.classes.slice(scores, self.classes.tails(scores), self.wanted)
@@ -238,11 +240,8 @@ class TangentMargin(SoftMargin):
         # 1/κ of the class with the tangent and of the other one
         caps = (2.0 - nu_plus / self.centre) / self.centre, nu_plus / self.nu
         first, second = reversed(caps) if self.swapped else caps
-        totals, least = self.classes.totals, self.classes.lightest
-        return (
-            min(max(totals[0] / first, least[0]), totals[0]),
-            min(max(totals[1] / second, least[1]), totals[1]),
-        )
+        totals = self.classes.totals
+        return self.classes.held((totals[0] / first, totals[1] / second))
 
     def _slope(self, tails: tuple[_Tail, _Tail], nu_plus: float) -> float:
         """Derivative of the class margin with respect to ν⁺, times two.

@@ -1,14 +1,8 @@
 """Prices g of a height, and the sums R = Σ_k w_k·g(u_k) that they make.
 
 Heights come scaled, u_k = e^{shift_k}·size_k, because those of the exponential and the logistic
-loss span more orders than a float has. An :class:`Aggregate` turns them into what is minimised::
-
-    price                 value
-    r^p, exponential loss (1/p)·log R        p = ∞: the logarithm of the largest height
-    r^p, other losses     R^{1/p}            p = ∞: the largest height
-    e^r                   log R
-    ln(1 + r)             R / Σ w_k
-    a Price of your own   R / Σ w_k
+loss span more orders than a float has. An :class:`Aggregate` turns them into what is minimised,
+on the scale that :class:`toprank.objectives.Push` lists.
 """
 
 from __future__ import annotations
@@ -26,7 +20,7 @@ from numpy.typing import NDArray
 
 from toprank.kernels.scratch import Scratch
 from toprank.kernels.sweeps import low_powers
-from toprank.objectives.base import refuse_infinite
+from toprank.objectives.base import exponential, refuse_infinite
 
 Floats = NDArray[np.float64]
 
@@ -63,17 +57,13 @@ class Price:
     second_derivative: Callable[[Floats], Floats] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("value", "derivative"):
-            if not callable(getattr(self, name)):
+        for name, none in (("value", ""), ("derivative", ""), ("second_derivative", " or None")):
+            given = getattr(self, name)
+            if not callable(given) and not (none and given is None):
                 raise TypeError(
-                    f"{name} of a Price must be a function of an array of heights, "
-                    f"got {getattr(self, name)!r}."
+                    f"{name} of a Price must be a function of an array of heights{none}, "
+                    f"got {given!r}."
                 )
-        if self.second_derivative is not None and not callable(self.second_derivative):
-            raise TypeError(
-                "second_derivative of a Price must be a function of an array of heights or None, "
-                f"got {self.second_derivative!r}."
-            )
         heights = np.arange(65.0)
         with np.errstate(all="ignore"):
             slopes = np.broadcast_to(self.derivative(heights), heights.shape)
@@ -161,15 +151,14 @@ class Aggregate(ABC):
 
 def exponential_or_warn(exponent: float) -> float:
     """e^exponent, or infinity with a warning."""
-    try:
-        return math.exp(exponent)
-    except OverflowError:
+    risk = exponential(exponent)
+    if math.isinf(risk):
         warnings.warn(
             f"R is e^{exponent:.6g}, more than a float can hold; look at value() instead.",
             RuntimeWarning,
             stacklevel=3,
         )
-        return math.inf
+    return risk
 
 
 @dataclass(frozen=True)
@@ -179,19 +168,20 @@ class _LogPower(Aggregate):
     p: float
 
     def value_and_first(self, heights: Heights) -> tuple[float, Floats]:
-        value, shares = self._value_and_shares(heights)
+        value, shares = self.value_and_shares(heights)
         return value, shares / heights.size
 
     def curvature(self, heights: Heights) -> HeightCurvature:
         refuse_infinite(self.p)
-        first = self._value_and_shares(heights)[1] / heights.size
+        first = self.value_and_shares(heights)[1] / heights.size
         return HeightCurvature(first, (self.p - 1.0) * first / heights.size, -self.p)
 
     def risk(self, heights: Heights) -> float:
         value = self.value(heights)
         return exponential_or_warn(value if math.isinf(self.p) else self.p * value)
 
-    def _value_and_shares(self, heights: Heights) -> tuple[float, Floats]:
+    def value_and_shares(self, heights: Heights) -> tuple[float, Floats]:
+        """Value, and the share of each height in the sum."""
         log_size = np.log(heights.size)
         log = heights.shift + log_size
         top = int(log.argmax())
@@ -239,21 +229,11 @@ class _RootPower(Aggregate):
         """Value, ∂V/∂size and log value."""
         if heights.are_plain:
             return self._plain_parts(heights)
-        log = heights.log()
-        log_largest = float(log.max())
-        if log_largest == -math.inf:
-            return 0.0, np.zeros_like(log), -math.inf
-        self._check(log_largest)
-        ratio = np.exp(log - log_largest)
-        scale = np.exp(heights.shift)  # du/dsize
-        if math.isinf(self.p):
-            mass = np.where(ratio >= 1.0 - TIED, heights.weight, 0.0)
-            return math.exp(log_largest), mass / mass.sum() * scale, log_largest
-        slope = heights.weight * ratio ** (self.p - 1.0)
-        total = float(np.einsum("i,i", slope, ratio))
-        log_value = log_largest + math.log(total) / self.p
-        root = total ** (1.0 / self.p)
-        return math.exp(log_value), slope * (root / total) * scale, log_value
+        # shifted heights are those of the logistic loss, and none is 0
+        log_value, shares = _LogPower(self.p).value_and_shares(heights)
+        self._check(log_value)
+        value = math.exp(log_value)
+        return value, value * shares / heights.size, log_value
 
     def _plain_parts(self, heights: Heights) -> tuple[float, Floats, float]:
         """Value, ∂V/∂size and log value of heights that are sizes, without a logarithm of each."""

@@ -14,8 +14,9 @@ positives instead: the same formula on negated scores with the classes swapped.
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial, reduce
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack, get_args
 
 import numpy as np
@@ -26,7 +27,7 @@ from toprank.kernels.tilts import floor_bends
 from toprank.objectives.base import Adapted, Criterion, Degrees, Objective, Relative, RowOptions
 from toprank.objectives.exponential import ExponentialCriterion, IRCriterion, PushFormula
 from toprank.objectives.heights import PairComparison, compare
-from toprank.objectives.losses import LOSSES, Loss, LossName, RoundedHinge, largest_score
+from toprank.objectives.losses import LOSSES, Loss, LossName, largest_score, rounded_hinge
 from toprank.objectives.prices import Aggregate, Heights, Price, Snapshot, aggregate
 from toprank.objectives.top import SoftTop, TopCriterion
 from toprank.truth import Truth
@@ -42,131 +43,8 @@ class PairOptions(TypedDict, total=False):
     sample_weight: ArrayLike | None
 
 
-class PushParts(NamedTuple):
-    """What a push is made of."""
-
-    loss: LossName
-    price: float | PriceName | Price
-    focus: Focus
-    bottom_weight: float
-
-
-class _Push(Objective):
-    """A formula, put on labels, grades or pairs."""
-
-    @abstractmethod
-    def _formula(self) -> PushParts:
-        """Give loss, price and focus."""
-
-    def _loss(self) -> Loss:
-        return LOSSES[self._formula().loss]
-
-    def is_logarithm(self) -> bool:
-        """Whether the value is a logarithm, so that its slopes do not depend on the weights."""
-        loss, price, *_ = self._formula()
-        return loss == "exponential" and not isinstance(price, Price)
-
-    def bound_at(self, power: float, truth: Truth) -> Criterion:
-        """Mean of this power over the priced rows: smooth, and never above the push at p = ∞."""
-        loss, _, focus, bottom_weight = self._formula()
-        is_simple = truth.is_labels and truth.is_one_list
-        if is_simple and focus != "both" and loss != "exponential":
-            return SoftTop(loss, power, focus, lower_bound=True).criterion(truth)
-        ends = focus, bottom_weight
-        smooth = (
-            ExponentialPush(power, *ends)
-            if loss == "exponential"
-            else Push(loss, power, *ends, rounding=1.0 / power)
-        )
-        criterion = smooth.criterion(truth)
-        log_weight = criterion.log_priced_weight / power
-        if self.is_logarithm():
-            return Adapted(criterion, offset=-log_weight)
-        return Relative(criterion, math.exp(log_weight))
-
-    def weight_degrees(self) -> Degrees | None:
-        loss, price, *_ = self._formula()
-        if price == "identity":
-            price = 1.0
-        if not isinstance(price, int | float):
-            return None
-        p = float(price)
-        risk = 1.0 if math.isinf(p) else 1.0 + p
-        return Degrees(1.0 + 1.0 / p, risk, in_logs=loss == "exponential")
-
-    def _largest_score(self) -> float:
-        return largest_score(self._formula().loss)
-
-    def _criterion(self, truth: Truth) -> Criterion:
-        loss, price, focus, bottom_weight = self._formula()
-        constants = focus_constants(focus, bottom_weight)
-        is_simple = truth.is_labels and truth.is_one_list
-        if is_simple and (loss, price, focus) == ("exponential", "log1p", "bottom"):
-            return IRCriterion(truth.positives, truth.weights)
-        if is_simple and isinstance(price, int | float):
-            if loss == "exponential":
-                formula = PushFormula(float(price), constants)
-                return ExponentialCriterion(formula, truth.positives, truth.weights)
-            if math.isinf(price) and focus != "both":
-                sign = 1 if focus == "top" else -1
-                return TopCriterion(self._loss(), price, sign, truth.positives, truth.weights)
-        sides = tuple(
-            PushSide(sign, constant, compare(self._loss(), truth, sign))
-            for sign, constant in constants.items()
-        )
-        return PushCriterion(aggregate(price, in_logs=loss == "exponential"), sides, truth.n_rows)
-
-    def on_grades(self, grades: ArrayLike, **rows: Unpack[RowOptions]) -> Criterion:
-        """Put the formula on graded labels: π(i, k) = 1 where i has the higher grade.
-
-        Only rows of one list are compared. No pair is formed: each grade is one bipartite
-        problem against all higher grades. Cost O(rows) for the exponential loss, one sort and
-        O(rows·grades) for the others.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from toprank.objectives import Push
-        >>> criterion = Push(loss="hinge", price=1).on_grades([2, 1, 0])
-        >>> criterion.risk(np.array([2.0, 2.0, 0.0]))
-        1.0
-        """
-        return self._on_all_rows(Truth.of_grades(grades, **rows))
-
-    def on_pairs(self, pairs: ArrayLike, n_rows: int, **weights: Unpack[PairOptions]) -> Criterion:
-        """Put the formula on crucial pairs (section 7): π(i, k) = 1 for the pairs given.
-
-        The truth may be non-transitive. Cost O(pairs) in time and memory.
-
-        Parameters
-        ----------
-        pairs : array of shape (n_pairs, 2)
-            Row numbers (better, worse); a pair given twice counts twice.
-        n_rows : int
-            How many rows the scores will have.
-        pair_weight : array of shape (n_pairs,), optional
-            v_ik, what each pair counts within its height.
-        sample_weight : array of shape (n_rows,), optional
-            Row weights, as everywhere: w_i within the height, w_k on its price.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from toprank.objectives import ExponentialPush
-        >>> circle = [[0, 1], [1, 2], [2, 0]]
-        >>> round(ExponentialPush(p=1).on_pairs(circle, 3).risk(np.zeros(3)), 4)
-        3.0
-        """
-        return self.criterion(Truth.of_pairs(pairs, n_rows, **weights))
-
-
-def focus_constants(focus: Focus, bottom_weight: float) -> dict[int, float]:
-    """What the top push (1) and the bottom push (-1) count."""
-    return {"top": {1: 1.0}, "bottom": {-1: 1.0}, "both": {1: 1.0, -1: bottom_weight}}[focus]
-
-
 @dataclass(frozen=True)
-class Push(_Push):
+class Push(Objective):
     """Push with any loss for pairs and any price for heights.
 
     ``risk`` is R_{g,ℓ}. ``value`` is on a scale that does not overflow:
@@ -234,77 +112,118 @@ class Push(_Push):
 
     def _loss(self) -> Loss:
         is_rounded = self.loss == "hinge" and self.rounding > 0
-        return RoundedHinge(self.rounding) if is_rounded else LOSSES[self.loss]
-
-    def _formula(self) -> PushParts:
-        return PushParts(self.loss, self.price, self.focus, self.bottom_weight)
-
-
-@dataclass(frozen=True)
-class ExponentialPush(_Push):
-    """P-Norm Push with the exponential loss (section 5).
-
-    ``value`` is (1/p)·log R_p, at p = ∞ the logarithm of the largest height; ``risk`` is R_p, at
-    p = ∞ the largest height. The double sum factorises, log R_p = p·LSE(-s⁺) + LSE(p·s⁻), so the
-    cost is O(rows) in time and memory.
-
-    Where p = ∞ and several negatives share the largest score, the sub-gradient spreads over them
-    in proportion to their weights, as the gradient does when p grows.
-
-    Parameters
-    ----------
-    p : float, default=4
-        How hard to push: 1 asks for a good list as a whole (RankBoost's objective), ∞ only for
-        the very top.
-    focus : {"top", "bottom", "both"}, default="top"
-        ``"bottom"`` swaps the roles of the classes; ``"both"`` is R_top + bottom_weight·R_bottom.
-    bottom_weight : float, default=1
-        The constant of ``focus="both"``.
-
-    Examples
-    --------
-    >>> from toprank.objectives import ExponentialPush
-    >>> round(ExponentialPush(p=2).risk([2.0, 0.0, 1.0], [1, 1, 0]), 4)
-    9.5244
-    >>> ExponentialPush(p=1e4).value([1e300, -1e300], [1, 0])
-    -2e+300
-    """
-
-    p: float = 4.0
-    focus: Focus = "top"
-    bottom_weight: float = 1.0
-
-    def __post_init__(self) -> None:
-        if isinstance(self.p, (str, Price)) or not self.p >= 1:
-            raise ValueError(f"p must be a number ≥ 1 or inf, got {self.p!r}.")
-        _check_focus(self.focus, self.bottom_weight)
+        return rounded_hinge(self.rounding) if is_rounded else LOSSES[self.loss]
 
     @property
-    def has_probabilities(self) -> bool:
-        """Whether scores are log-odds but for a factor: at a finite p and one end of the list."""
-        return math.isfinite(self.p) and self.focus != "both"
+    def power(self) -> float | None:
+        """Exponent p of a height, where the price is a power."""
+        price = 1.0 if self.price == "identity" else self.price
+        return None if isinstance(price, str | Price) else float(price)
 
-    def _formula(self) -> PushParts:
-        return PushParts("exponential", self.p, self.focus, self.bottom_weight)
+    @property
+    def one_end_power(self) -> float | None:
+        """Finite p of an exponential push at one end of a list: 1 + p times scores are log-odds."""
+        is_one = self.loss == "exponential" and self.focus != "both" and self.power is not None
+        return self.power if is_one and self.power != math.inf else None
+
+    def is_logarithm(self) -> bool:
+        """Whether the value is a logarithm, so that its slopes do not depend on the weights."""
+        return self.loss == "exponential" and not isinstance(self.price, Price)
+
+    def bound_at(self, power: float, truth: Truth) -> Criterion:
+        """Mean of this power over the priced rows: smooth, and never above the push at p = ∞."""
+        is_simple = truth.is_labels and truth.is_one_list
+        if is_simple and self.focus != "both" and self.loss != "exponential":
+            return SoftTop(self.loss, power, self.focus, lower_bound=True).criterion(truth)
+        rounding = 0.0 if self.loss == "exponential" else 1.0 / power
+        smooth = Push(self.loss, power, self.focus, self.bottom_weight, rounding)
+        criterion = smooth.criterion(truth)
+        log_weight = criterion.log_priced_weight / power
+        if self.is_logarithm():
+            return Adapted(criterion, offset=-log_weight)
+        return Relative(criterion, math.exp(log_weight))
+
+    def weight_degrees(self) -> Degrees | None:
+        p = self.power
+        if p is None:
+            return None
+        risk = 1.0 if math.isinf(p) else 1.0 + p
+        return Degrees(1.0 + 1.0 / p, risk, in_logs=self.loss == "exponential")
+
+    def _largest_score(self) -> float:
+        return largest_score(self.loss)
+
+    def _criterion(self, truth: Truth) -> Criterion:
+        loss, focus, p = self.loss, self.focus, self.power
+        is_simple = truth.is_labels and truth.is_one_list
+        if is_simple and (loss, self.price, focus) == ("exponential", "log1p", "bottom"):
+            return IRCriterion(truth.positives, truth.weights, partial(self._general, truth))
+        if is_simple and p is not None:
+            if loss == "exponential":
+                formula = PushFormula(p, focus_constants(focus, self.bottom_weight))
+                return ExponentialCriterion(formula, truth.positives, truth.weights)
+            if math.isinf(p) and focus != "both":
+                sign = 1 if focus == "top" else -1
+                return TopCriterion(self._loss(), p, sign, truth)
+        return self._general(truth)
+
+    def _general(self, truth: Truth) -> PushCriterion:
+        """The criterion of any loss and price on any truth."""
+        constants = focus_constants(self.focus, self.bottom_weight)
+        sides = tuple(
+            PushSide(sign, constant, compare(self._loss(), truth, sign))
+            for sign, constant in constants.items()
+        )
+        summed = aggregate(self.price, in_logs=self.loss == "exponential")
+        return PushCriterion(summed, sides, truth.n_rows)
+
+    def on_grades(self, grades: ArrayLike, **rows: Unpack[RowOptions]) -> Criterion:
+        """Put the formula on graded labels: π(i, k) = 1 where i has the higher grade.
+
+        Only rows of one list are compared. No pair is formed: each grade is one bipartite
+        problem against all higher grades. Cost O(rows) for the exponential loss, one sort and
+        O(rows·grades) for the others.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from toprank.objectives import Push
+        >>> criterion = Push(loss="hinge", price=1).on_grades([2, 1, 0])
+        >>> criterion.risk(np.array([2.0, 2.0, 0.0]))
+        1.0
+        """
+        return self._on_all_rows(Truth.of_grades(grades, **rows))
+
+    def on_pairs(self, pairs: ArrayLike, n_rows: int, **weights: Unpack[PairOptions]) -> Criterion:
+        """Put the formula on crucial pairs (section 7): π(i, k) = 1 for the pairs given.
+
+        The truth may be non-transitive. Cost O(pairs) in time and memory.
+
+        Parameters
+        ----------
+        pairs : array of shape (n_pairs, 2)
+            Row numbers (better, worse); a pair given twice counts twice.
+        n_rows : int
+            How many rows the scores will have.
+        pair_weight : array of shape (n_pairs,), optional
+            v_ik, what each pair counts within its height.
+        sample_weight : array of shape (n_rows,), optional
+            Row weights, as everywhere: w_i within the height, w_k on its price.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from toprank.objectives import pnorm_push
+        >>> circle = [[0, 1], [1, 2], [2, 0]]
+        >>> round(pnorm_push(1).on_pairs(circle, 3).risk(np.zeros(3)), 4)
+        3.0
+        """
+        return self.criterion(Truth.of_pairs(pairs, n_rows, **weights))
 
 
-@dataclass(frozen=True)
-class ExponentialIRPush(_Push):
-    """IR Push: positives are moved up, most of all those with few negatives above them.
-
-    ``risk`` is equation (2), Σ_i w_i·ln(1 + Σ_k w_k·e^{-(s_i - s_k)}); ``value`` is the mean,
-    risk / Σ w_i over the positives that have a negative in their list. Cost: O(rows). The weights
-    are within the logarithm, so doubling all weights changes the problem.
-
-    Examples
-    --------
-    >>> from toprank.objectives import ExponentialIRPush
-    >>> round(ExponentialIRPush().risk([2.0, 0.0, 1.0], [1, 1, 0]), 4)
-    1.6265
-    """
-
-    def _formula(self) -> PushParts:
-        return PushParts("exponential", "log1p", "bottom", 1.0)
+def focus_constants(focus: Focus, bottom_weight: float) -> dict[int, float]:
+    """What the top push (1) and the bottom push (-1) count."""
+    return {"top": {1: 1.0}, "bottom": {-1: 1.0}, "both": {1: 1.0, -1: bottom_weight}}[focus]
 
 
 def pnorm_push(
@@ -314,39 +233,43 @@ def pnorm_push(
     price: float | PriceName | Price | None = None,
     focus: Focus = "top",
     bottom_weight: float = 1.0,
-) -> ExponentialPush | Push:
+) -> Push:
     """P-Norm Push with any loss; a ``price`` replaces the power p.
+
+    p = 1 asks for a good list as a whole (RankBoost's objective), ∞ only for the very top. With the
+    exponential loss (section 5) the double sum factorises, log R_p = p·LSE(-s⁺) + LSE(p·s⁻), so the
+    cost is O(rows) in time and memory.
 
     Examples
     --------
     >>> from toprank.objectives import pnorm_push
     >>> pnorm_push(8)
-    ExponentialPush(p=8, focus='top', bottom_weight=1.0)
-    >>> pnorm_push(8, loss="hinge")
-    Push(loss='hinge', price=8, focus='top', bottom_weight=1.0)
+    Push(loss='exponential', price=8, focus='top', bottom_weight=1.0)
+    >>> round(pnorm_push(2).risk([2.0, 0.0, 1.0], [1, 1, 0]), 4)
+    9.5244
+    >>> pnorm_push(1e4).value([1e300, -1e300], [1, 0])
+    -2e+300
     """
-    if loss == "exponential" and price is None:
-        return ExponentialPush(p=p, focus=focus, bottom_weight=bottom_weight)
-    return Push(
-        loss=loss,
-        price=p if price is None else price,
-        focus=focus,
-        bottom_weight=bottom_weight,
-    )
+    if price is None and (isinstance(p, (str, Price)) or not p >= 1):
+        raise ValueError(f"p must be a number ≥ 1 or inf, got {p!r}.")
+    return Push(loss, p if price is None else price, focus, bottom_weight)
 
 
-def ir_push(*, loss: LossName = "exponential") -> ExponentialIRPush | Push:
-    """IR Push, equation (2), with any loss; convex with the exponential one only.
+def ir_push(*, loss: LossName = "exponential") -> Push:
+    """IR Push: positives are moved up, most of all those with few negatives above them.
+
+    ``risk`` is equation (2), Σ_i w_i·ln(1 + Σ_k w_k·e^{-(s_i - s_k)}), with the exponential loss;
+    with others it is not convex. ``value`` is the mean, risk / Σ w_i over the positives that have a
+    negative in their list. The weights are within the logarithm, so doubling all weights changes
+    the problem.
 
     Examples
     --------
     >>> from toprank.objectives import ir_push
-    >>> ir_push()
-    ExponentialIRPush()
+    >>> round(ir_push().risk([2.0, 0.0, 1.0], [1, 1, 0]), 4)
+    1.6265
     """
-    if loss == "exponential":
-        return ExponentialIRPush()
-    return Push(loss=loss, price="log1p", focus="bottom")
+    return Push(loss, "log1p", "bottom")
 
 
 def _check_price(price: object) -> None:
@@ -399,27 +322,20 @@ class PushCriterion(Criterion):
     def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, NDArray[Any]]:
         snapshots = self._snapshots(scores)
         value, first = self._aggregate.value_and_first(self._heights(snapshots))
-        return value, self._gradient(snapshots, first).astype(scores.dtype, copy=False)
+        slopes = [snapshot.gradient(part) for snapshot, part in _by_side(snapshots, first)]
+        return value, self._gradient(slopes).astype(scores.dtype, copy=False)
 
     def gradient_and_hessian(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Gradient and Hessian diagonal of ``value``; p = ∞ and a Price may have none."""
         snapshots = self._snapshots(scores)
         first, second, bend = self._aggregate.curvature(self._heights(snapshots))
-        ends = self._ends(snapshots)
-        gradient, hessian = np.empty(0), np.empty(0)
-        for side, snapshot, a, b in zip(
-            self._sides, snapshots, np.split(first, ends), np.split(second, ends), strict=True
-        ):
-            slopes, bends = snapshot.gradient_and_hessian(a, b)
-            if side.sign < 0:
-                np.negative(slopes, out=slopes)
-            gradient = gradient + slopes if gradient.size else slopes
-            hessian = hessian + bends if hessian.size else bends
-        floor_bends(gradient, hessian, bend)  # boosted trees divide by them
-        return (
-            gradient.astype(scores.dtype, copy=False),
-            hessian.astype(scores.dtype, copy=False),
+        sides = _by_side(snapshots, first, second)
+        slopes, bends = zip(
+            *(one.gradient_and_hessian(*parts) for one, *parts in sides), strict=True
         )
+        gradient, hessian = self._gradient(slopes), reduce(np.add, bends)
+        floor_bends(gradient, hessian, bend)  # boosted trees divide by them
+        return gradient.astype(scores.dtype, copy=False), hessian.astype(scores.dtype, copy=False)
 
     def separates(self, scores: NDArray[Any], margin: float) -> bool:
         side = self._sides[0]
@@ -441,16 +357,15 @@ class PushCriterion(Criterion):
         shift, size, weight = map(np.concatenate, zip(*(part[:3] for part in parts), strict=True))
         return Heights(shift, size, weight)
 
-    def _gradient(self, snapshots: list[Snapshot], first: NDArray[np.float64]) -> NDArray[Any]:
-        if len(snapshots) == 1:
-            gradient = snapshots[0].gradient(first)
-            return gradient if self._sides[0].sign > 0 else np.negative(gradient, out=gradient)
-        parts = np.split(first, self._ends(snapshots))
-        gradient = np.zeros(self.n_rows)
-        for side, snapshot, part in zip(self._sides, snapshots, parts, strict=True):
-            gradient += side.sign * snapshot.gradient(part)
-        return gradient
+    def _gradient(self, slopes: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        """Sum over the sides, of which one may have seen negated scores."""
+        for side, mine in zip(self._sides, slopes, strict=True):
+            if side.sign < 0:
+                np.negative(mine, out=mine)
+        return reduce(np.add, slopes)
 
-    @staticmethod
-    def _ends(snapshots: list[Snapshot]) -> NDArray[np.intp]:
-        return np.cumsum([snapshot.heights.size.size for snapshot in snapshots])[:-1]
+
+def _by_side(snapshots: list[Snapshot], *per_height: NDArray[Any]) -> Iterable[Any]:
+    """Each snapshot with its parts of arrays over all heights."""
+    ends = np.cumsum([snapshot.heights.size.size for snapshot in snapshots])[:-1]
+    return zip(snapshots, *(np.split(values, ends) for values in per_height), strict=True)

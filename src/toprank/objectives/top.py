@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from toprank.inputs import check_choice
 from toprank.objectives.base import Criterion, Objective, refuse_infinite
-from toprank.objectives.losses import LOSSES, LossName, RoundedHinge, largest_score
+from toprank.objectives.losses import LOSSES, LossName, largest_score, rounded_hinge
 from toprank.objectives.prices import TIED
 
 if TYPE_CHECKING:
@@ -73,29 +73,23 @@ class SoftTop(Objective):
     def _criterion(self, truth: Truth) -> Criterion:
         if not truth.is_one_list:
             raise ValueError("SoftTop compares within one list; use Push(price=inf) with groups.")
-        positives, weights = truth.positives, truth.weights
         sign = 1 if self.focus == "top" else -1
-        if not self.lower_bound:
-            return TopCriterion(LOSSES[self.loss], self.sharpness, sign, positives, weights)
         loss = LOSSES[self.loss]
-        if self.loss == "hinge" and math.isfinite(self.sharpness):
-            loss = RoundedHinge(1.0 / self.sharpness)
-        criterion = TopCriterion(loss, self.sharpness, sign, positives, weights)
-        criterion.use_shares()
-        return criterion
+        if self.lower_bound and self.loss == "hinge" and math.isfinite(self.sharpness):
+            loss = rounded_hinge(1.0 / self.sharpness)
+        return TopCriterion(loss, self.sharpness, sign, truth, in_shares=self.lower_bound)
 
 
 class TopCriterion(Criterion):
-    """SoftTop on given labels; ``sign`` -1 negates the scores and swaps the classes."""
+    """SoftTop on given labels; ``sign`` -1 negates the scores and swaps the classes.
+
+    With ``in_shares`` the weights of the soft maximum are divided by their sum.
+    """
 
     def __init__(
-        self,
-        loss: Loss,
-        sharpness: float,
-        sign: int,
-        positives: NDArray[np.bool_],
-        weights: NDArray[np.float64] | None,
+        self, loss: Loss, sharpness: float, sign: int, truth: Truth, *, in_shares: bool = False
     ) -> None:
+        positives, weights = truth.positives, truth.weights
         self.n_rows = positives.size
         self._loss = loss
         self._q = float(sharpness)
@@ -104,10 +98,8 @@ class TopCriterion(Criterion):
         self._inner, self._outer = np.flatnonzero(inner), np.flatnonzero(outer)
         self._inner_weights = np.ones(self._inner.size) if weights is None else weights[inner]
         self._outer_weights = np.ones(self._outer.size) if weights is None else weights[outer]
-
-    def use_shares(self) -> None:
-        """Divide the weights of the soft maximum by their sum."""
-        self._outer_weights = self._outer_weights / self._outer_weights.sum()
+        if in_shares:
+            self._outer_weights /= self._outer_weights.sum()
 
     def value(self, scores: NDArray[Any]) -> float:
         excess, _ = self._excess_and_shares(scores)

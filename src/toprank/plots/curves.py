@@ -84,7 +84,7 @@ def roc_curve(
             panel.plot([0, 1], [0, 1], color=GREY, linewidth=0.8)
         dress(panel, x=f"False positives {of_negatives}", y=f"True positives {of_positives}")
         panel.margins(0.02)
-    _add_legend(panels[0], lists, legend="lower right")
+    _add_legend(panels[0], lists, "lower right")
     if zoom is None:
         return panels[0]  # type: ignore[no-any-return]
     most = max(float(false[-1]) for false, _ in curves)
@@ -165,8 +165,7 @@ def precision_curve(
     longest = max(float(each.weights[each.positives].sum()) for each in lists)
     places, band = _places(max_k, lists, default=longest), Band(level, n_resamples, random_state)
     panel = _draw_curves(lists, places, band, ax, lambda hits: hits / places)
-    dress(panel, x="Rows in the shortlist", y="Positives among them")
-    _add_legend(panel, lists, legend="lower left")
+    panel.set_ylabel("Positives among them")
     panel.yaxis.set_major_formatter(FuncFormatter(percent))
     panel.set_ylim(top=1.02)
     return panel
@@ -220,8 +219,7 @@ def value_curve(
         xs, ys = (np.asarray(each, dtype=np.float64) for each in line.get_data())
         best = int(ys.argmax())
         panel.plot(xs[best], ys[best], marker="o", color=series(number).colour)
-    dress(panel, x="Rows in the shortlist", y="Value of the positives minus costs")
-    _add_legend(panel, lists, legend="lower left")
+    panel.set_ylabel("Value of the positives minus costs")
     return panel
 
 
@@ -258,9 +256,11 @@ def _draw_curves(
             panel.fill_between(places, *edges, color=look.colour, alpha=0.15, linewidth=0)
 
     panel.set_xlim(0, float(places[-1]))
+    dress(panel, x="Rows in the shortlist", y="")
+    _add_legend(panel, lists, "lower left")
     return panel
 
 
-def _add_legend(panel: Axes, lists: list[RankedList], *, legend: Any) -> None:
+def _add_legend(panel: Axes, lists: list[RankedList], place: Any) -> None:
     if any(each.name for each in lists):
-        panel.legend(loc=legend, frameon=False)
+        panel.legend(loc=place, frameon=False)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,28 +18,83 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from toprank.guarantees import PredtronCertificate
 from toprank.inputs import check_choice, check_columns, check_number, is_sparse
-from toprank.kernels.rounds import score_rows
-from toprank.kernels.rows import rows_of
-from toprank.predtron.inputs import StreamInputs
 from toprank.predtron.links import link_from
-from toprank.predtron.models import KernelModel, LinearModel, Pace, play_stream
+from toprank.predtron.models import KernelModel, LinearModel, Pace, StreamInputs, play_stream
 from toprank.predtron.problem import Composed
-
-if TYPE_CHECKING:
-    from toprank.predtron.problem import Problem
+from toprank.rankers.base import documented as filled
 
 Floats = NDArray[np.float64]
 
 # Scores are sums of products of two rows: 1e280 leaves room for 1e28 rounds.
 LARGEST_ENTRY = 1e140
 
+PASSES = """\
+average : bool, default=True
+    Predict with the average of the weights of all rounds, which varies less than the last weights.
+max_iter : int, default=10
+    Largest number of passes of ``fit``, which stops after a pass without a loss. Averages settle
+    in about ten passes.
+shuffle : bool, default=True
+    Whether ``fit`` shuffles the rows before each pass; ``partial_fit`` keeps their order.
+random_state : int, RandomState or None, default=None
+    Seed of the shuffling."""
+
+SHARED = """\
+variant : {"standard", "loss_driven"}, default="{variant}"
+    "standard" is Algorithm 1: it steps away from the loss-augmented prediction, by the same length
+    for every loss. "loss_driven" steps away from the prediction itself, in proportion to the loss.
+    {reason}
+link : {"none", "l_r", "group", "schatten"}, default="none"
+    Norm of the margin: Euclidean, or one that favours few weights, few features or low rank.
+    The Euclidean norm is the fastest and the only one that works with kernels.
+r : float, default=None
+    Order of the link's norm, above 1 and at most 2; None takes q = max(2, ln n), as the paper.
+kernel : str or callable, default=None
+    None is linear; otherwise a name or function for scikit-learn's ``pairwise_kernels``.
+kernel_params : dict, default=None
+    Parameters of the kernel, e.g. ``{"gamma": 0.1}``.
+eta : float or "auto", default="auto"
+    Step size. "auto" is Theorem 1's c/(4R²), with c and R of the table (of the first batch, in a
+    stream), and 1 for the loss-driven variant, whose predictions do not depend on it.
+{intercept}{passes}
+
+Attributes
+----------
+{classes}coef_, intercept_ : weights of shape (d, n_features) and constant terms of shape (d,)
+    Averaged with ``average``; d is the dimension of the representation. Not with a kernel.
+support_vectors_, dual_coef_ : with a kernel
+certificate_ : :class:`toprank.guarantees.PredtronCertificate`
+    Cumulative loss, rounds, mistakes and the constants of the bound, over all rounds so far.
+losses_ : loss of every round of the last call
+eta_ : step size
+n_iter_ : passes of the last ``fit``
+n_rounds_ : rounds so far"""
+
+DEFAULTS = {
+    "variant": "standard",
+    "reason": "The default is that of the paper.",
+    "intercept": """\
+fit_intercept : bool, default=True
+    Whether each score has a constant term, as a feature that is always 1.
+""",
+    "passes": PASSES,
+    "classes": "",
+}
+
+
+def documented(**facts: str) -> Callable[[Any], Any]:
+    """Fill the shared parameters and attributes, with what differs, into a learner's docstring."""
+    shared = facts.pop("ranking", "") + SHARED
+    for name, text in (DEFAULTS | facts).items():
+        shared = shared.replace("{" + name + "}", text)
+    return filled(shared=shared, passes=PASSES)
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
     """Learning in passes or batch by batch; a call that fails leaves the estimator as it was.
 
-    A subclass gives the four steps of a call: check the labels, start anew where the call is the
-    first, pair the rows with what rounds read of their labels, and play.
+    A subclass checks the labels and makes the problem; a round is a row of the table.
     """
 
     average: bool = True
@@ -47,24 +102,18 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
     shuffle: bool = True
     random_state: Any = None
 
+    fit_intercept = False  # a parameter of learners whose scores have constant terms
+
     @abstractmethod
     def _check_labels(self, y: Any, table: Any) -> Any:
         """Return the labels as arrays; refuse those that make no sense."""
 
     @abstractmethod
-    def _start(self, labels: Any, classes: Any) -> None:
-        """Set up the problem from the first labels, and forget everything else."""
+    def _make_problem(self) -> tuple[Any, int]:
+        """Return the problem of the parameters and classes, and how many scores it has."""
 
-    @abstractmethod
-    def _stream(self, table: Any, labels: Any) -> tuple[Any, Any]:
-        """Return the inputs of the rounds and what rounds read of their labels."""
-
-    @abstractmethod
-    def _play(self, inputs: Any, labels: Any, *, passes: int, shuffle: bool) -> Self:
-        """Play the inputs ``passes`` times, or until a pass without a loss."""
-
-    def _check_classes(self, classes: Any, *, first: bool) -> None:
-        """Refuse classes that ``partial_fit`` cannot use; most learners know them from labels."""
+    def _set_classes(self, labels: Any, classes: Any) -> None:
+        """Learn what classes there are, where a learner has some."""
 
     def _check_parameters(self) -> None:
         check_number("max_iter", self.max_iter, 1, whole=True)
@@ -97,39 +146,44 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         with self._unchanged_if_it_fails():
             self._check_parameters()
             first = not batch or not hasattr(self, "n_rounds_")
-            if batch:
-                self._check_classes(classes, first=first)
             table = self._table(X, reset=first)
             _check_scale(table)
             labels = self._check_labels(y, table)
             if first:
                 self._start(labels, classes)
-            inputs, prepared = self._stream(table, labels)
-            return self._play(
-                inputs,
-                prepared,
-                passes=1 if batch else self.max_iter,
-                shuffle=self.shuffle and not batch,
-            )
+            self._play(*self._stream(table, labels), batch=batch)
+        return self
 
-    def _run(
-        self,
-        play: Callable[[NDArray[np.intp]], Floats],
-        n_inputs: int,
-        *,
-        passes: int,
-        shuffle: bool,
-    ) -> Self:
-        """Let ``play`` go through the inputs in one order after the other, and keep the losses."""
-        rng = check_random_state(self.random_state) if shuffle else None
+    def _start(self, labels: Any, classes: Any) -> None:
+        """Forget everything, and start at W = 0."""
+        self._set_classes(labels, classes)
+        self._problem, dimension = self._make_problem()
+        self._model = self._make_model(dimension)
+        self.n_rounds_ = 0
+
+    def _make_model(self, dimension: int) -> LinearModel | KernelModel:
+        return LinearModel((self.n_features_in_, dimension), None, average=bool(self.average))
+
+    def _stream(self, table: Any, labels: Any) -> tuple[StreamInputs, Any]:
+        """Return the inputs of the rounds and what rounds read of their labels."""
+        inputs = StreamInputs(table, intercept=bool(self.fit_intercept))
+        return inputs, self._problem.prepare(labels)
+
+    def _pace(self) -> Pace:
+        return Pace(1.0, loss_driven=False, clock=self.n_rounds_)
+
+    def _play(self, inputs: StreamInputs, labels: Any, *, batch: bool) -> None:
+        """Play a batch once, or a table until a pass without a loss, and keep the losses."""
+        is_fixed = batch or not self.shuffle
+        rng = None if is_fixed else check_random_state(self.random_state)
         losses: list[Floats] = []
-        while len(losses) < passes and (not losses or losses[-1].any()):
-            order = np.arange(n_inputs) if rng is None else rng.permutation(n_inputs)
-            losses.append(play(order))
-            self.n_rounds_ += n_inputs
+        while not losses or (len(losses) < self.max_iter and losses[-1].any() and not batch):
+            order = np.arange(len(inputs)) if rng is None else rng.permutation(len(inputs))
+            played = self._model, self._problem, inputs, labels, order
+            losses.append(play_stream(*played, self._pace()))
+            self.n_rounds_ += len(inputs)
         self.n_iter_ = len(losses)
         self.losses_ = np.concatenate(losses)
-        return self
 
     def _table(self, X: Any, *, reset: bool) -> Any:
         """The checked table as a float array or CSR matrix."""
@@ -142,17 +196,16 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
     @contextmanager
     def _unchanged_if_it_fails(self) -> Iterator[None]:
         """Restore the estimator if anything goes wrong."""
-        before = self._snapshot()
+        before = dict(vars(self))
+        # Input is checked before anything is learned, but functions of the user may still fail.
+        if isinstance(before.get("_problem"), Composed) or callable(before.get("kernel")):
+            before["_model"] = deepcopy(before.get("_model"))
         try:
             yield
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
-
-    def _snapshot(self) -> dict[str, Any]:
-        """Copy the state; input is checked before anything is learned, so not deeply."""
-        return dict(vars(self))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -192,42 +245,29 @@ class BasePredtron(OnlineEstimator):
             raise TypeError("X is sparse, but kernels need a dense table; pass X.toarray().")
         return table
 
-    def _begin(self, problem: Problem, n_features: int, dimension: int) -> None:
-        """Forget everything and start at W = 0."""
-        intercept = bool(getattr(self, "fit_intercept", False))
-        self._problem: Any = problem
-        self._link = link_from(self.link, self.r)
-        self._model: LinearModel | KernelModel
-        if self.kernel is None:
-            self._model = LinearModel(
-                (n_features + intercept, dimension), self._link, average=bool(self.average)
-            )
-        else:
-            self._model = KernelModel(
-                (n_features, dimension),
-                self.kernel,
-                self.kernel_params,
-                intercept=intercept,
-                average=bool(self.average),
-            )
-        self.n_rounds_ = 0
+    def _start(self, labels: Any, classes: Any) -> None:
+        super()._start(labels, classes)
         self.eta_: float | None = None
-        growth = 1.0
-        if self._link is not None:
-            growth = self._link.growth((n_features + intercept, dimension))
         self.certificate_ = PredtronCertificate(
-            loss_driven=self.variant == "loss_driven", growth=growth
+            loss_driven=self.variant == "loss_driven", growth=self._model.growth()
         )
 
-    def _play(self, inputs: Any, labels: Any, *, passes: int, shuffle: bool) -> Self:
+    def _make_model(self, dimension: int) -> LinearModel | KernelModel:
+        n_features, average = self.n_features_in_, bool(self.average)
+        intercept = bool(self.fit_intercept)
+        if self.kernel is None:
+            link = link_from(self.link, self.r)
+            return LinearModel((n_features + intercept, dimension), link, average=average)
+        shape, kernel = (n_features, dimension), (self.kernel, self.kernel_params)
+        return KernelModel(shape, *kernel, intercept=intercept, average=average)
+
+    def _pace(self) -> Pace:
+        eta = 1.0 if self.eta_ is None else self.eta_
+        return Pace(eta, self.variant == "loss_driven", self.n_rounds_)
+
+    def _play(self, inputs: StreamInputs, labels: Any, *, batch: bool) -> None:
         self._update_bound(inputs, labels)
-
-        def play(order: NDArray[np.intp]) -> Floats:
-            eta = 1.0 if self.eta_ is None else self.eta_
-            pace = Pace(eta, self.variant == "loss_driven", self.n_rounds_)
-            return play_stream(self._model, self._problem, inputs, labels, order, pace)
-
-        self._run(play, len(inputs), passes=passes, shuffle=shuffle)
+        super()._play(inputs, labels, batch=batch)
         before = self.certificate_
         self.certificate_ = replace(
             before,
@@ -235,22 +275,15 @@ class BasePredtron(OnlineEstimator):
             n_rounds=self.n_rounds_,
             n_mistakes=before.n_mistakes + int(np.count_nonzero(self.losses_)),
         )
-        if isinstance(self._model, KernelModel):
-            self._model.forget_inputs()
-        return self
+        self._model.forget_inputs()
 
     def _update_bound(self, inputs: Any, labels: Any) -> None:
         """Update the constants of the bound, and set the step once some loss can be above 0."""
         low, high = self._problem.loss_range(labels)
-        radius = (
-            inputs.radius(self._link)
-            if isinstance(self._model, LinearModel)
-            else self._model.radius(inputs)
-        )
         run = self.certificate_
         run = replace(
             run,
-            radius=max(run.radius, radius),
+            radius=max(run.radius, self._model.radius(inputs)),
             smallest_loss=min(run.smallest_loss, low),
             largest_loss=max(run.largest_loss, high),
         )
@@ -267,8 +300,15 @@ class BasePredtron(OnlineEstimator):
             self.eta_ = run.step
         self.certificate_ = replace(run, eta=self.eta_)
 
-    def _certify(self, X: Any, y: Any, coef: Any, intercept: Any = None) -> PredtronCertificate:
-        """The certificate with the margin that reference weights have on these inputs."""
+    def certify(self, X: Any, y: Any, coef: Any, intercept: Any = None) -> PredtronCertificate:
+        """Compare the cumulative loss of the run with the bound for given reference weights.
+
+        Parameters
+        ----------
+        X, y : the stream of the run
+        coef, intercept : array-like like ``coef_`` and ``intercept_``
+            The reference W; it is scaled to norm 1.
+        """
         check_is_fitted(self, "n_rounds_")
         table = self._table(X, reset=False)
         inputs, labels = self._stream(table, self._check_labels(y, table))
@@ -285,7 +325,7 @@ class BasePredtron(OnlineEstimator):
         weights[: self.n_features_in_] = given
         if weights.shape[0] > self.n_features_in_ and intercept is not None:
             weights[self.n_features_in_] = np.asarray(intercept, dtype=np.float64)
-        norm = float(np.linalg.norm(weights)) if self._link is None else self._link.norm(weights)
+        norm = model.norm(weights)
         if not norm > 0:
             raise ValueError("coef must not be 0 everywhere.")
         margins = np.array(
@@ -296,28 +336,10 @@ class BasePredtron(OnlineEstimator):
         )
         return replace(self.certificate_, margin=float(margins.min()), margins=margins)
 
-    def _snapshot(self) -> dict[str, Any]:
-        # Functions of the user may fail in the middle of a stream: the model is copied too.
-        before = super()._snapshot()
-        if isinstance(before.get("_problem"), Composed) or callable(self.kernel):
-            before["_model"] = deepcopy(before.get("_model"))
-        return before
-
     def _scores(self, X: Any) -> Floats:
         """Scores of every row: n × d."""
         check_is_fitted(self, "n_rounds_")
-        table = self._table(X, reset=False)
-        final = self._model.final(self.n_rounds_)
-        if isinstance(self._model, KernelModel):
-            scores = self._model.all_scores(table, final)
-        else:
-            weights = final[: table.shape[1]]
-            if final.shape[1] == 1:
-                scores = score_rows(rows_of(table), np.arange(table.shape[0]), weights)
-            else:
-                scores = table @ weights
-            if final.shape[0] > table.shape[1]:
-                scores = scores + final[table.shape[1]]
+        scores = self._model.all_scores(self._table(X, reset=False), self.n_rounds_)
         return np.asarray(scores, dtype=np.float64)
 
     def _fitted(self, kind: type[LinearModel | KernelModel]) -> Any:
@@ -362,27 +384,12 @@ class BasePredtron(OnlineEstimator):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RowPredtron(BasePredtron):
-    """A round is a row of the table, which has d scores: one for each axis of the representation.
+    """A row has d scores: one for each axis of the representation.
 
     With an intercept the last feature of the weights is always 1.
     """
 
     fit_intercept: bool = True
-
-    def _stream(self, table: Any, labels: Any) -> tuple[StreamInputs, Any]:
-        inputs = StreamInputs(table, intercept=bool(self.fit_intercept))
-        return inputs, self._problem.prepare(labels)
-
-    def certify(self, X: Any, y: Any, coef: Any, intercept: Any = None) -> PredtronCertificate:
-        """Compare the cumulative loss of the run with the bound for given reference weights.
-
-        Parameters
-        ----------
-        X, y : the stream of the run
-        coef, intercept : array-like like ``coef_`` and ``intercept_``
-            The reference W; it is scaled to norm 1.
-        """
-        return self._certify(X, y, coef, intercept)
 
 
 def _check_scale(table: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -13,15 +12,13 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from toprank.inputs import check_choice, check_length, class_codes, class_labels, classes_of_stream
-from toprank.kernels.rounds import play_prank
-from toprank.kernels.rows import rows_of
-from toprank.predtron.base import OnlineEstimator, RowPredtron
-from toprank.predtron.documentation import documented
+from toprank.kernels.rounds import PRankRounds
+from toprank.predtron.base import OnlineEstimator, RowPredtron, documented
 from toprank.predtron.problem import PredictionTable
 from toprank.predtron.representations import Basis, Signs
 
 if TYPE_CHECKING:
-    from toprank.predtron.inputs import StreamInputs
+    from toprank.predtron.models import StreamInputs
     from toprank.predtron.representations import Vectors
 
 Floats = NDArray[np.float64]
@@ -32,42 +29,30 @@ class ClassLearner(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
 
     classes_: NDArray[Any]
 
-    @abstractmethod
-    def _start_classes(self) -> None:
-        """Forget everything but ``classes_``."""
-
-    def _check_classes(self, classes: Any, *, first: bool) -> None:
-        if first and classes is None:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        known = self.classes_ if hasattr(self, "n_rounds_") else None
+        if classes_of_stream(known, classes) is None:
             raise ValueError("classes=None: name all classes at the first partial_fit.")
-        classes_of_stream(None if first else self.classes_, classes)
+        return super().partial_fit(X, y, classes)
 
     def _check_labels(self, y: Any, table: Any) -> NDArray[Any]:
         labels = class_labels(y)
         check_length("y", len(labels), table.shape[0])
         return labels
 
-    def _start(self, labels: NDArray[Any], classes: Any) -> None:
+    def _set_classes(self, labels: NDArray[Any], classes: Any) -> None:
         self.classes_ = np.unique(labels if classes is None else np.asarray(classes))
         if self.classes_.size < 2:
             raise ValueError(
                 f"y has one class only ({self.classes_.tolist()}); pass two classes or more."
             )
-        self._start_classes()
+
+    def _stream(self, table: Any, labels: Any) -> tuple[StreamInputs, Any]:
+        return super()._stream(table, class_codes(labels, self.classes_))
 
 
 class ClassPredtron(ClassLearner, RowPredtron):
     """Learning one class per row, by a table of predictions and losses."""
-
-    @abstractmethod
-    def _problem_of_classes(self) -> PredictionTable:
-        """Return the problem that belongs to ``classes_``."""
-
-    def _start_classes(self) -> None:
-        problem = self._problem_of_classes()
-        self._begin(problem, self.n_features_in_, problem.vectors.shape[1])
-
-    def _stream(self, table: Any, labels: Any) -> tuple[StreamInputs, Any]:
-        return super()._stream(table, class_codes(labels, self.classes_))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of every row, ties going to the first, or ``reject_label``."""
@@ -87,7 +72,7 @@ class ClassPredtron(ClassLearner, RowPredtron):
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
 
-@documented(classes="sorted classes")
+@documented(classes="classes_ : sorted classes\n")
 @dataclass(kw_only=True, eq=False, repr=False)
 class PredtronClassifier(ClassPredtron):
     """Perceptron for two or more classes, with any costs and a reject option.
@@ -147,7 +132,7 @@ class PredtronClassifier(ClassPredtron):
         if self.reject_cost is not None and not self.fit_intercept:
             raise ValueError("reject_cost needs constant terms; pass fit_intercept=True.")
 
-    def _problem_of_classes(self) -> PredictionTable:
+    def _make_problem(self) -> tuple[PredictionTable, int]:
         losses, names = _cost_matrix(self.costs, self.classes_), self.classes_
         representation: Vectors = Signs(names) if names.size == 2 else Basis(names)
         if self.reject_cost is not None:
@@ -158,11 +143,12 @@ class PredtronClassifier(ClassPredtron):
             if costs.max() > 1:
                 raise ValueError(f"reject_cost must be at most 1, got {costs.tolist()}.")
             losses = np.vstack([losses, costs])
-        ties_wrong = self.loss == "error_set"
-        return PredictionTable(representation.table, losses, names=names, ties_wrong=ties_wrong)
+        vectors, ties_wrong = representation.table, self.loss == "error_set"
+        problem = PredictionTable(vectors, losses, names=names, ties_wrong=ties_wrong)
+        return problem, representation.dimension
 
-    def _start_classes(self) -> None:
-        super()._start_classes()
+    def _start(self, labels: NDArray[Any], classes: Any) -> None:
+        super()._start(labels, classes)
         if self.reject_cost is not None:
             # From W = 0 the scores always sum to 0 and REJECT is never the most similar. This
             # constant makes it so where no class has a score above 1 − β (averaged over classes).
@@ -201,19 +187,18 @@ def _cost_matrix(costs: Any, classes: NDArray[Any]) -> Floats:
     if isinstance(costs, Mapping):
         return wrong * _cost_vector("costs", costs, classes)
     matrix = np.array(costs, dtype=np.float64)
-    if matrix.shape != wrong.shape or not np.array_equal(matrix > 0, wrong > 0):
+    in_place = matrix.shape == wrong.shape and np.array_equal(matrix > 0, wrong > 0)
+    if not in_place or not np.isfinite(matrix).all():
         raise ValueError(
-            f"costs must be a mapping or a matrix of shape {wrong.shape} that is 0 on the diagonal "
-            f"and above 0 elsewhere, got {matrix.tolist()}."
+            f"costs must be a mapping or a finite matrix of shape {wrong.shape} that is 0 on the "
+            f"diagonal and above 0 elsewhere, got {matrix.tolist()}."
         )
-    if not np.isfinite(matrix).all():
-        raise ValueError("costs must be finite.")
     return matrix
 
 
 @documented(
     variant="loss_driven",
-    classes="grades in their order (numbers by size, text by alphabet)",
+    classes="classes_ : grades in their order (numbers by size, text by alphabet)\n",
     reason="Its step grows with the distance, and its bound is smaller by the factor ℓ − 1.",
 )
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -242,10 +227,27 @@ class PredtronOrdinal(ClassPredtron):
 
     variant: Literal["standard", "loss_driven"] = "loss_driven"
 
-    def _problem_of_classes(self) -> PredictionTable:
+    def _make_problem(self) -> tuple[PredictionTable, int]:
         grades = np.arange(self.classes_.size, dtype=np.float64)
         distances: NDArray[np.float64] = np.abs(np.subtract.outer(grades, grades))
-        return PredictionTable(Basis(self.classes_).table, distances, names=self.classes_)
+        problem = PredictionTable(np.eye(grades.size), distances, names=self.classes_)
+        return problem, grades.size
+
+
+class Thresholds:
+    """The problem of PRank, whose rounds move the thresholds between the grades, too."""
+
+    def __init__(self, n_thresholds: int) -> None:
+        cuts, drift = np.zeros((2, n_thresholds))
+        self.rounds = PRankRounds(cuts, drift, np.zeros(1, dtype=np.intp))
+
+    def prepare(self, labels: NDArray[np.intp]) -> NDArray[np.intp]:
+        return labels
+
+    def compiled_rounds(self, n_scores: int, *, loss_driven: bool) -> PRankRounds:
+        """What the compiled loop needs; one score and one variant are all there is."""
+        del n_scores, loss_driven
+        return self.rounds
 
 
 @documented()
@@ -277,39 +279,22 @@ class PRank(ClassLearner):
     ['low', 'top']
     """
 
-    def _start_classes(self) -> None:
-        self._weights = np.zeros((self.n_features_in_, 1))
-        self._cuts = np.zeros(self.classes_.size - 1)
-        self._drift = np.zeros_like(self._weights), np.zeros_like(self._cuts)
-        self.n_rounds_ = 0
-
-    def _stream(self, table: Any, labels: Any) -> tuple[Any, NDArray[np.intp]]:
-        return rows_of(table), class_codes(labels, self.classes_)
-
-    def _play(self, inputs: Any, labels: Any, *, passes: int, shuffle: bool) -> Self:
-        def play(order: NDArray[np.intp]) -> Floats:
-            losses = np.zeros(order.size)
-            learned = self._weights, self._cuts, self._drift, self.n_rounds_
-            play_prank(inputs, order, labels, *learned, losses)
-            return losses
-
-        return self._run(play, labels.size, passes=passes, shuffle=shuffle)
+    def _make_problem(self) -> tuple[Thresholds, int]:
+        return Thresholds(self.classes_.size - 1), 1
 
     @property
     def coef_(self) -> Floats:
         """The direction w."""
-        return self._averaged("_weights", 0).ravel()
+        check_is_fitted(self, "n_rounds_")
+        return self._model.final(self.n_rounds_).ravel()
 
     @property
     def thresholds_(self) -> Floats:
         """The thresholds b, which never fall."""
-        return self._averaged("_cuts", 1)
-
-    def _averaged(self, name: str, part: int) -> Floats:
-        if name not in vars(self):
-            raise AttributeError("weights and thresholds exist after a fit only.")
-        last: Floats = vars(self)[name]
-        return last - self._drift[part] / self.n_rounds_ if self.average else last
+        check_is_fitted(self, "n_rounds_")
+        cuts: Floats
+        cuts, drift, _ = self._problem.rounds
+        return cuts - drift / self.n_rounds_ if self._model.average else cuts
 
     def _distances(self, X: Any) -> Floats:
         """⟨w, x⟩ − b_r for every row and threshold."""

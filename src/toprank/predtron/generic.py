@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toprank.inputs import check_given, check_length
-from toprank.predtron.base import RowPredtron
-from toprank.predtron.documentation import documented
-from toprank.predtron.problem import compose
+from toprank.predtron.base import RowPredtron, documented
+from toprank.predtron.problem import Problem, compose
 from toprank.predtron.representations import Representation, Vectors
 
 
@@ -84,10 +83,9 @@ class Predtron(RowPredtron):
         check_length("y", len(labels), table.shape[0])
         return labels
 
-    def _start(self, labels: Any, classes: Any) -> None:
-        del labels, classes  # the representation knows what there is to predict
+    def _make_problem(self) -> tuple[Problem, int]:
         problem = compose(self.loss, self.representation, self.search)
-        self._begin(problem, self.n_features_in_, self.representation.dimension)
+        return problem, self.representation.dimension
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores t = Wx of every row: (n_rows, d)."""

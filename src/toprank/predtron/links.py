@@ -27,15 +27,16 @@ from toprank.inputs import check_choice
 Floats = NDArray[np.float64]
 
 
-def _linked(lengths: Floats, q: float) -> Floats:
-    """What each length is multiplied with: (length/‖lengths‖_q)^{q−2}, 0 where all are 0."""
-    peak = lengths.max(initial=0.0)
-    if peak == 0.0 or q == 2.0:
-        return np.ones_like(lengths)
+def _norm(lengths: Floats, order: float) -> float:
+    """(Σ length^order)^{1/order}."""
+    peak = float(lengths.max(initial=0.0))
     # The peak first: powers of numbers between 0 and 1 cannot overflow.
-    shares = lengths / peak
-    total = float((shares**q).sum()) ** (1.0 / q)
-    factors: Floats = (shares / total) ** (q - 2.0)
+    return peak * float(((lengths / peak) ** order).sum()) ** (1.0 / order) if peak else 0.0
+
+
+def _linked(lengths: Floats, q: float) -> Floats:
+    """What each length is multiplied with: (length/‖lengths‖_q)^{q−2}."""
+    factors: Floats = (lengths / (_norm(lengths, q) or 1.0)) ** (q - 2.0)
     return factors
 
 
@@ -60,21 +61,17 @@ class Link(ABC):
         """How many numbers the norm is taken over."""
 
     @abstractmethod
+    def lengths(self, weights: Floats) -> Floats:
+        """The numbers that the norm is taken over: one per weight, or one per feature (p × 1)."""
+
     def weights(self, theta: Floats) -> Floats:
         """(∇ψ)⁻¹(θ)."""
-
-    @abstractmethod
-    def lengths(self, weights: Floats) -> Floats:
-        """The numbers that the norm is taken over."""
+        return theta * _linked(self.lengths(theta), self.q(theta.shape))
 
     def norm(self, weights: Floats) -> float:
         """The norm that a reference is measured in: of order r, thus at most that of order 1."""
-        lengths = self.lengths(weights)
-        peak = float(lengths.max(initial=0.0))
         q = self.q(weights.shape)
-        r = q / (q - 1.0)
-        # The peak first: powers of numbers between 0 and 1 cannot overflow.
-        return peak * float(((lengths / peak) ** r).sum()) ** (1.0 / r) if peak else 0.0
+        return _norm(self.lengths(weights), q / (q - 1.0))
 
     def q(self, shape: tuple[int, ...]) -> float:
         """The dual order."""
@@ -106,9 +103,6 @@ class EntrywiseLink(Link):
     def n_parts(self, shape: tuple[int, ...]) -> int:
         return shape[0] * shape[1]
 
-    def weights(self, theta: Floats) -> Floats:
-        return theta * _linked(np.abs(theta), self.q(theta.shape))
-
     def lengths(self, weights: Floats) -> Floats:
         return np.abs(weights)
 
@@ -128,12 +122,9 @@ class GroupLink(Link):
     def n_parts(self, shape: tuple[int, ...]) -> int:
         return shape[0]
 
-    def weights(self, theta: Floats) -> Floats:
-        return theta * _linked(self.lengths(theta), self.q(theta.shape))[:, None]
-
     def lengths(self, weights: Floats) -> Floats:
         peak = float(np.abs(weights).max(initial=0.0))
-        lengths: Floats = np.linalg.norm(weights / (peak or 1.0), axis=1)
+        lengths: Floats = np.linalg.norm(weights / (peak or 1.0), axis=1, keepdims=True)
         return peak * lengths
 
 

@@ -15,8 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toprank.inputs import check_number
-from toprank.kernels.permutations import ndcg_loss, precision_loss
-from toprank.kernels.rounds import ERROR_SET_SIZE, HAMMING, SUBSET_ZERO_ONE, subset_loss
+from toprank.kernels.rounds import (
+    ERROR_SET_SIZE,
+    HAMMING,
+    SUBSET_ZERO_ONE,
+    ndcg_loss,
+    precision_loss,
+    subset_loss,
+)
 
 Loss = Callable[[Any, Any], float]
 """A function of a prediction and a label, at least 0."""
@@ -148,14 +154,14 @@ class NDCGLoss:
         order = np.argsort(np.asarray(prediction))
         return float(ndcg_loss(order, gains(label), discounts(order.size)))
 
-    def range(self, grades: ArrayLike) -> tuple[float, float]:
+    def range(self, worth: NDArray[np.float64]) -> tuple[float, float]:
         """Smallest loss above 0 and largest loss over all rankings; (inf, 0) if none loses.
 
-        The smallest is that of two neighbours swapped where the ideal ranking drops by a grade:
-        undoing inversions one by one never raises the loss, and the last that lowers it to 0
-        is such a swap.
+        ``worth`` holds the items' gains. The smallest loss is that of two neighbours swapped where
+        the ideal ranking drops by a grade: undoing inversions one by one never raises the loss,
+        and the last that lowers it to 0 is such a swap.
         """
-        worth = np.sort(gains(grades))[::-1]
+        worth = np.sort(worth)[::-1]
         shares = discounts(worth.size)
         drops = (worth[:-1] - worth[1:]) * (shares[:-1] - shares[1:])
         if not (drops > 0).any():
@@ -192,9 +198,9 @@ class ShortlistLoss:
         order = np.argsort(np.asarray(prediction))
         return float(precision_loss(order, np.asarray(label) > 0, int(self.k)))
 
-    def range(self, grades: ArrayLike) -> tuple[float, float]:
+    def range(self, worth: NDArray[np.float64]) -> tuple[float, float]:
         """Smallest loss above 0 and largest loss over all rankings; (inf, 0) if none loses."""
-        relevant = np.asarray(grades) > 0
+        relevant = worth > 0
         top = min(int(self.k), relevant.size)
         reachable = min(top, int(relevant.sum()))
         others = relevant.size - int(relevant.sum())

@@ -1,23 +1,26 @@
-"""What a run learns: linear weights (through a link or not), or support vectors of a kernel.
+"""What a run sees, rows or lists, and what it learns: linear weights, or support vectors.
 
-A run is Algorithm 1, its loss-driven variant or its links, round after round::
+Weights are kept feature by feature (p × d), through a link or not. A run is Algorithm 1, its
+loss-driven variant or its links, round after round::
 
     t = WX;  σ = pred(t);  if L(σ, y) > 0:  θ ← θ − η·step·Xᵀ,  W = (∇ψ)⁻¹(θ)
 
-Both average if asked to: the average model after T rounds is (1/T)·Σ_τ W_{τ+1}. A change Δ made
+Both models average if asked to: the average after T rounds is (1/T)·Σ_τ W_{τ+1}. A change Δ made
 in round τ lives in rounds τ, ..., T, so the average is W − (1/T)·Σ_τ (τ − 1)·Δ_τ, and keeping
 that sum (``drift``) costs nothing in rounds without a change.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from toprank.kernels.rounds import play_rows
+from toprank.inputs import as_dense, is_sparse
+from toprank.kernels.rounds import add_rows, play_rows, score_rows
 from toprank.kernels.rows import rows_of
 
 if TYPE_CHECKING:
@@ -30,10 +33,87 @@ Floats = NDArray[np.float64]
 ROWS_AT_ONCE = 256
 
 
-def _chunks(inputs: Any, order: NDArray[np.intp]) -> list[NDArray[np.intp]]:
-    """The order in pieces of about ``ROWS_AT_ONCE`` rows."""
-    size = max(1, ROWS_AT_ONCE * len(inputs) // int(inputs.X.shape[0]))
-    return [order[start : start + size] for start in range(0, order.size, size)]
+class StreamInputs:
+    """The inputs of a stream by number: the rows of a table, or lists of its rows.
+
+    A row has d scores, one for each axis of the representation; the rows of a list are scored by
+    one weight vector (d = 1). With an intercept the last feature of the weights is always 1.
+
+    Parameters
+    ----------
+    X : array or CSR matrix
+    lists : list of arrays of row numbers, or None for one row per round
+    """
+
+    def __init__(
+        self, X: Any, lists: list[NDArray[np.intp]] | None = None, *, intercept: bool = False
+    ) -> None:
+        self.X = X
+        self.intercept = intercept
+        self.lists = lists
+        self._table = rows_of(X)
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0]) if self.lists is None else len(self.lists)
+
+    def rows(self, number: int) -> NDArray[np.intp]:
+        """Return the row numbers of one input."""
+        return np.array([number]) if self.lists is None else self.lists[number]
+
+    def scores(self, number: int, weights: Floats) -> Floats:
+        """Compute t = WX of one input."""
+        scores = score_rows(self._table, self.rows(number), weights).ravel()
+        return scores + weights[-1] if self.intercept else scores
+
+    def add(self, number: int, step: Floats, weights: Floats) -> None:
+        """Add the outer product of one input and the step to the weights, in place."""
+        rows = self.rows(number)
+        add_rows(self._table, rows, step.reshape(rows.size, -1), weights)
+        if self.intercept:
+            weights[-1] += step
+
+    def chunks(self, order: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+        """Cut the order into pieces of about ``ROWS_AT_ONCE`` rows."""
+        size = max(1, ROWS_AT_ONCE * len(self) // int(self.X.shape[0]))
+        return [order[start : start + size] for start in range(0, order.size, size)]
+
+    def radius(self, link: Link | None) -> float:
+        """Return the R of the bound: the largest operator norm, or the longest column."""
+        by_entries = link is not None and link.by_entries
+        if self.lists is None and by_entries:
+            return max(float(abs(self.X).max()), float(self.intercept))
+        if self.lists is None:
+            return math.hypot(_longest(self.X, axis=1), float(self.intercept))
+        blocks = [self.X[rows] for rows in self.lists]
+        if by_entries:
+            return max(_longest(block, axis=0) for block in blocks)
+        # No singular value exceeds the length of all entries: most lists need no decomposition.
+        lengths = np.sqrt([_squares(block, 1).sum() for block in blocks])
+        largest = 0.0
+        for number in np.argsort(-lengths):
+            if lengths[number] <= largest:
+                break
+            largest = max(largest, _operator_norm(blocks[number]))
+        return largest
+
+
+def _squares(block: Any, axis: int) -> Floats:
+    """Sums of squares, in float64, of a dense or sparse block."""
+    if is_sparse(block):
+        return np.asarray(block.multiply(block).sum(axis=axis), dtype=np.float64)
+    return np.asarray(np.square(block, dtype=np.float64).sum(axis=axis))
+
+
+def _longest(block: Any, axis: int) -> float:
+    """Length of the longest row (axis 1) or column (axis 0)."""
+    return math.sqrt(float(_squares(block, axis).max(initial=0.0)))
+
+
+def _operator_norm(block: Any) -> float:
+    """Largest singular value, from the smaller of the two Gram matrices."""
+    gram = block @ block.T if block.shape[0] <= block.shape[1] else block.T @ block
+    gram = as_dense(gram)
+    return math.sqrt(max(float(np.linalg.eigvalsh(gram.astype(np.float64))[-1]), 0.0))
 
 
 class LinearModel:
@@ -47,15 +127,25 @@ class LinearModel:
         self.drift = np.zeros(shape if average else (0, shape[1]))
         self._since = 0
 
-    def prepare_inputs(self, inputs: Any, numbers: NDArray[np.intp]) -> None:
+    def prepare_inputs(self, inputs: StreamInputs, numbers: NDArray[np.intp]) -> None:
         """Nothing to prepare."""
 
-    def scores(self, inputs: Any, number: int) -> Floats:
-        """Scores of one input."""
-        scores: Floats = inputs.scores(number, self.weights)
-        return scores
+    def forget_inputs(self) -> None:
+        """Nothing to forget."""
 
-    def move(self, inputs: Any, number: int, step: Floats, clock: int) -> None:
+    def growth(self) -> float:
+        """By how much the bound grows through the link."""
+        return 1.0 if self.link is None else self.link.growth(self.theta.shape)
+
+    def radius(self, inputs: StreamInputs) -> float:
+        """Return the R of the bound."""
+        return inputs.radius(self.link)
+
+    def scores(self, inputs: StreamInputs, number: int) -> Floats:
+        """Scores of one input."""
+        return inputs.scores(number, self.weights)
+
+    def move(self, inputs: StreamInputs, number: int, step: Floats, clock: int) -> None:
         """Add a step to θ; ``clock`` rounds came before this one."""
         if self.link is None:
             inputs.add(number, step, self.theta)
@@ -72,10 +162,23 @@ class LinearModel:
     def set_offset(self, offset: float) -> float:
         """Start with this constant term on every score; return the norm of the weights."""
         self.theta[-1] = offset
-        if self.link is None:
-            return float(np.linalg.norm(self.theta))
-        self.weights = self.link.weights(self.theta)
-        return self.link.norm(self.weights)
+        if self.link is not None:
+            self.weights = self.link.weights(self.theta)
+        return self.norm(self.weights)
+
+    def norm(self, weights: Floats) -> float:
+        """Norm that margins are measured in."""
+        return float(np.linalg.norm(weights)) if self.link is None else self.link.norm(weights)
+
+    def all_scores(self, rows: Any, clock: int) -> Floats:
+        """Scores of many rows after ``clock`` rounds: n × d."""
+        final = self.final(clock)
+        weights, constant = np.split(final, [rows.shape[1]])
+        if final.shape[1] == 1:  # equal rows of a list get equal scores
+            scores = score_rows(rows_of(rows), np.arange(rows.shape[0]), weights)
+        else:
+            scores = rows @ weights
+        return scores + constant[0] if constant.size else scores
 
     def final(self, clock: int) -> Floats:
         """Weights to predict with after ``clock`` rounds: p × d."""
@@ -90,7 +193,8 @@ class LinearModel:
 class KernelModel:
     """Σ_i g_i·k(x_i, ·) over support vectors x_i, the inputs of rounds with a loss.
 
-    A row that errs again in a later pass adds to its own g.
+    A row that errs again in a later pass adds to its own g. The inputs of the next rounds are
+    vectors, too, with g = 0 until they err.
     """
 
     def __init__(
@@ -110,13 +214,18 @@ class KernelModel:
         self.coefficients = np.empty((0, shape[1]))
         self.drift = np.empty((0, shape[1]))
         self.offset = np.zeros(shape[1])
-        self._numbers = np.empty(0, dtype=np.intp)
-        self.forget_inputs()
+        self._numbers = np.empty(0, dtype=np.intp)  # the input of each vector
+        self._places: dict[int, NDArray[np.intp]] = {}  # of the next inputs, among the vectors
+        self._grams: dict[int, Floats] = {}  # of the next inputs, with all vectors
 
     def set_offset(self, offset: float) -> float:
         """Start with this constant term on every score; return the norm of the terms."""
         self.offset[:] = offset
         return float(np.linalg.norm(self.offset))
+
+    def growth(self) -> float:
+        """A kernel has no link."""
+        return 1.0
 
     def gram(self, rows: Any, others: Any) -> Floats:
         """k(rows, others), one more with an intercept."""
@@ -126,65 +235,63 @@ class KernelModel:
             values = pairwise_kernels(rows, others, metric=self._kernel, **self._kernel_params)
         return np.asarray(values, dtype=np.float64) + self._intercept
 
-    def prepare_inputs(self, inputs: Any, numbers: NDArray[np.intp]) -> None:
-        """Compute the kernel of the next inputs at once."""
-        blocks = [inputs.block(number) for number in numbers]
-        stops = np.cumsum([block.shape[0] for block in blocks])
-        starts = np.concatenate([[0], stops[:-1]])
-        self._rows = np.vstack(blocks)
-        self._spans = {
-            int(number): slice(start, stop)
-            for number, start, stop in zip(numbers, starts, stops, strict=True)
-        }
-        self._within = self.gram(self._rows, self._rows)
-        self._cross = (
-            self.gram(self._rows, self.vectors)
-            if self.vectors.shape[0]
-            else np.empty((self._rows.shape[0], 0))
-        )
+    def prepare_inputs(self, inputs: StreamInputs, numbers: NDArray[np.intp]) -> None:
+        """Compute the kernel of the next inputs at once, with the vectors and with each other."""
+        self._keep_support()
+        new = numbers[~np.isin(numbers, self._numbers)]
+        added = [inputs.rows(number) for number in new]
+        sizes = np.array([rows.size for rows in added], dtype=np.intp)
+        self._numbers = np.append(self._numbers, np.repeat(new, sizes))
+        self.vectors = np.vstack([self.vectors, *(inputs.X[rows] for rows in added)])
+        idle = ((0, len(self.vectors) - len(self.coefficients)), (0, 0))
+        self.coefficients = np.pad(self.coefficients, idle)
+        self.drift = np.pad(self.drift, idle)
+        self._places = {int(number): np.flatnonzero(self._numbers == number) for number in numbers}
+        places = np.concatenate(list(self._places.values()))
+        ends = np.cumsum([own.size for own in self._places.values()])
+        values = self.gram(self.vectors[places], self.vectors)
+        self._grams = dict(zip(self._places, np.split(values, ends[:-1]), strict=True))
 
-    def scores(self, inputs: Any, number: int) -> Floats:
+    def scores(self, inputs: StreamInputs, number: int) -> Floats:
         """Scores of one of the inputs looked at."""
         del inputs  # they have been looked at
-        cross = self._cross[self._spans[int(number)]]
-        return (cross @ self.coefficients + self.offset).ravel()
+        return (self._grams[int(number)] @ self.coefficients + self.offset).ravel()
 
-    def all_scores(self, rows: Any, coefficients: Floats) -> Floats:
-        """Scores of many rows, with these coefficients: n × d."""
+    def all_scores(self, rows: Any, clock: int) -> Floats:
+        """Scores of many rows after ``clock`` rounds: n × d."""
         if not self.vectors.shape[0]:
             return np.tile(self.offset, (rows.shape[0], 1))
-        return self.gram(rows, self.vectors) @ coefficients + self.offset
+        return self.gram(rows, self.vectors) @ self.final(clock) + self.offset
 
-    def move(self, inputs: Any, number: int, step: Floats, clock: int) -> None:
+    def move(self, inputs: StreamInputs, number: int, step: Floats, clock: int) -> None:
         """Return the rows of an input their share of a step; ``clock`` rounds came before."""
         del inputs  # they have been looked at
-        span = self._spans[int(number)]
-        rows = self._rows[span]
-        shares = step.reshape(rows.shape[0], -1)
-        known = np.flatnonzero(self._numbers == number)
-        if known.size:
-            self.coefficients[known] += shares
-            self.drift[known] += clock * shares
-            return
-        self.vectors = np.vstack([self.vectors, rows])
-        self.coefficients = np.vstack([self.coefficients, shares])
-        self.drift = np.vstack([self.drift, clock * shares])
-        self._numbers = np.append(self._numbers, np.full(rows.shape[0], number))
-        self._cross = np.hstack([self._cross, self._within[:, span]])
+        places = self._places[int(number)]
+        shares = step.reshape(places.size, -1)
+        self.coefficients[places] += shares
+        self.drift[places] += clock * shares
+
+    def _keep_support(self) -> None:
+        """Drop the inputs that add nothing to any score."""
+        adding = self.coefficients.any(axis=1) | self.drift.any(axis=1)
+        kept = np.isin(self._numbers, self._numbers[adding])
+        self.vectors, self._numbers = self.vectors[kept], self._numbers[kept]
+        self.coefficients, self.drift = self.coefficients[kept], self.drift[kept]
 
     def forget_inputs(self) -> None:
         """Forget the inputs, since those of the next call have the same numbers."""
+        self._keep_support()
         self._numbers[:] = -1
-        self._rows, self._within, self._cross = np.empty((3, 0, 0))
-        self._spans = {}
+        self._places, self._grams = {}, {}
 
-    def radius(self, inputs: Any) -> float:
+    def radius(self, inputs: StreamInputs) -> float:
         """Largest length (operator norm, for lists) of the inputs in the kernel's space."""
         largest = 0.0
-        for numbers in _chunks(inputs, np.arange(len(inputs))):
+        for numbers in inputs.chunks(np.arange(len(inputs))):
             self.prepare_inputs(inputs, numbers)
-            for span in self._spans.values():
-                largest = max(largest, float(np.linalg.eigvalsh(self._within[span, span])[-1]))
+            for number, places in self._places.items():
+                own = self._grams[number][:, places]
+                largest = max(largest, float(np.linalg.eigvalsh(own)[-1]))
         return float(np.sqrt(largest))
 
     def final(self, clock: int) -> Floats:
@@ -211,17 +318,15 @@ def play_stream(
     In one compiled loop where the problem has one and the weights are linear and without a link.
     ``labels`` are prepared by the problem.
     """
-    eta, loss_driven, clock = pace
     rounds = None
-    is_linear = isinstance(model, LinearModel) and model.link is None
-    if is_linear and inputs.lists is None:
-        rounds = problem.compiled_rounds(model.theta.shape[1], loss_driven=loss_driven)
+    if isinstance(model, LinearModel) and model.link is None and inputs.lists is None:
+        rounds = problem.compiled_rounds(model.theta.shape[1], loss_driven=pace.loss_driven)
     if rounds is None:
         return play_rounds(model, problem, inputs, labels, order, pace)
     losses = np.zeros(order.size)
-    table, worth = rows_of(inputs.X), problem.compiled_labels(labels)
-    learned = model.theta, model.drift, clock
-    play_rows(table, inputs.intercept, order, worth, *learned, rounds, eta, loss_driven, losses)
+    table, learned = rows_of(inputs.X), (model.theta, model.drift, pace.clock)
+    variant = rounds, pace.eta, pace.loss_driven
+    play_rows(table, inputs.intercept, order, labels, *learned, *variant, losses)
     return losses
 
 
@@ -230,7 +335,7 @@ def play_rounds(
 ) -> Floats:
     """Play rounds of any problem and model in Python, as the compiled loop does."""
     losses: list[float] = []
-    for numbers in _chunks(inputs, order):
+    for numbers in inputs.chunks(order):
         model.prepare_inputs(inputs, numbers)
         for number in numbers:
             scores = model.scores(inputs, number)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,16 +10,16 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from toprank.inputs import check_choice, class_codes
-from toprank.predtron.base import RowPredtron
-from toprank.predtron.documentation import documented
+from toprank.predtron.base import RowPredtron, documented
 from toprank.predtron.losses import ErrorSetSize, Hamming, SubsetLoss, SubsetZeroOne
-from toprank.predtron.problem import Problem, SubsetProblem
+from toprank.predtron.problem import SubsetProblem
 from toprank.predtron.representations import Indicators
 from toprank.rankers.base import LabelSets
 
 if TYPE_CHECKING:
-    from toprank.predtron.inputs import StreamInputs
+    from toprank.predtron.models import StreamInputs
 
+CLASSES = "classes_ : classes, or 0, ..., m - 1 for a matrix of labels\n"
 LOSSES: dict[str, type[SubsetLoss]] = {
     "hamming": Hamming,
     "subset": SubsetZeroOne,
@@ -30,15 +29,6 @@ LOSSES: dict[str, type[SubsetLoss]] = {
 
 class LabelSetPredtron(LabelSets, RowPredtron):
     """Learning from rows with any number of m labels."""
-
-    @abstractmethod
-    def _problem_of_labels(self, n_labels: int) -> Problem:
-        """Return the problem for m labels."""
-
-    def _start(self, labels: NDArray[Any], classes: Any) -> None:
-        self._set_classes(labels, classes)
-        n_labels = self.classes_.size
-        self._begin(self._problem_of_labels(n_labels), self.n_features_in_, n_labels)
 
     def _stream(self, table: Any, labels: NDArray[Any]) -> tuple[StreamInputs, Any]:
         if (labels.ndim == 1) != self._one_class_per_row:
@@ -61,7 +51,7 @@ class LabelSetPredtron(LabelSets, RowPredtron):
         return labels
 
 
-@documented(classes="classes, or 0, ..., m - 1 for a matrix of labels")
+@documented(classes=CLASSES)
 @dataclass(kw_only=True, eq=False, repr=False)
 class PredtronMultilabel(ClassifierMixin, LabelSetPredtron):  # type: ignore[misc]
     """Predicts any subset of m labels, under one of three losses.
@@ -96,8 +86,9 @@ class PredtronMultilabel(ClassifierMixin, LabelSetPredtron):  # type: ignore[mis
         super()._check_parameters()
         check_choice("loss", self.loss, tuple(LOSSES))
 
-    def _problem_of_labels(self, n_labels: int) -> Problem:
-        return SubsetProblem(LOSSES[self.loss](), Indicators(n_labels))
+    def _make_problem(self) -> tuple[SubsetProblem, int]:
+        n_labels = self.classes_.size
+        return SubsetProblem(LOSSES[self.loss](), Indicators(n_labels)), n_labels
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the subset of every row as 0 and 1 (n_rows, n_labels).

@@ -29,8 +29,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from toprank.kernels.permutations import best_first, correct_for_ndcg, ndcg_loss, with_top
-from toprank.kernels.rounds import RankingRounds, SubsetRounds, TableRounds, play_round
+from toprank.kernels.rounds import (
+    RankingRounds,
+    SubsetRounds,
+    TableRounds,
+    best_first,
+    correct_for_ndcg,
+    ndcg_loss,
+    play_round,
+    with_top,
+)
 from toprank.predtron.losses import (
     ErrorSetSize,
     NDCGLoss,
@@ -48,9 +56,7 @@ if TYPE_CHECKING:
 
     Search = Callable[[Loss, Representation, Floats, Any], Any]
 
-# A loss of the user's below this is 0 (in a table: this share of the label's largest loss). A
-# profile counts as a stretched discount if it is one to this precision; a wrong sort would cost
-# the search at most m times this share of the similarity.
+# A loss of the user's below this is 0 (in a table: this share of the label's largest loss).
 ROUNDING = 1e-12
 
 
@@ -65,10 +71,6 @@ class Problem(ABC):
         """What the compiled loops need of the problem, or None where they cannot play it."""
         del n_scores, loss_driven
 
-    def compiled_labels(self, labels: Any) -> Any:
-        """Prepared labels as the compiled loops read them."""
-        return labels
-
     def play(self, scores: Floats, label: Any, *, loss_driven: bool) -> tuple[float, Floats]:
         """Return the loss of the decoded prediction and, where it is above 0, the step.
 
@@ -78,8 +80,7 @@ class Problem(ABC):
         """
         rounds = self.compiled_rounds(scores.size, loss_driven=loss_driven)
         step = np.zeros(scores.size)
-        worth = self.compiled_labels(label)
-        return play_round(rounds, scores, worth, loss_driven, step), step
+        return play_round(rounds, scores, label, loss_driven, step), step
 
     @abstractmethod
     def margin(self, scores: Floats, label: Any) -> float:
@@ -205,64 +206,62 @@ class SubsetProblem(Problem):
 
 
 class RankingProblem(Problem):
-    """Rankings of items with grades, under 1 − NDCG or 1 − precision at k."""
+    """Rankings of items with grades, under 1 − NDCG or 1 − precision at k.
+
+    Prepared labels are the gains of the items: 2^grade − 1.
+    """
 
     def __init__(self, loss: NDCGLoss | ShortlistLoss, representation: Positions) -> None:
         self.loss = loss
         self.representation = representation
         self.k = int(loss.k) if isinstance(loss, ShortlistLoss) else 0
-        self._shapes: dict[int, tuple[Floats, Floats, float | None]] = {}
+        self._shapes: dict[int, tuple[Floats, Floats]] = {}
 
     def prepare(self, labels: Any) -> Any:
-        if isinstance(labels, np.ndarray) and labels.ndim == 2:
-            return np.ascontiguousarray(labels, dtype=np.float64)
-        return [np.ascontiguousarray(one, dtype=np.float64) for one in labels]
+        is_table = isinstance(labels, np.ndarray) and labels.ndim == 2
+        # a profile of the user's must suit every length before the stream starts
+        for length in labels.shape[1:] if is_table else {len(one) for one in labels}:
+            self.shape(length)
+        return gains(labels) if is_table else [gains(one) for one in labels]
 
     def compiled_rounds(self, n_scores: int, *, loss_driven: bool) -> RankingRounds | None:
-        heights, shares, slope = self.shape(n_scores)
-        if slope is None:
-            if not loss_driven and self.k == 0:
-                return None  # by linear assignment
-            slope = 0.0
-        return RankingRounds(heights, shares, self.k, slope)
-
-    def compiled_labels(self, labels: Any) -> Floats:
-        return gains(labels)
+        heights, shares = self.shape(n_scores)
+        is_sort = self.representation.profile == "discount"
+        if not (is_sort or loss_driven or self.k):
+            return None  # by linear assignment
+        return RankingRounds(heights, shares, self.k, float(heights[0] / shares[0]))
 
     def play(self, scores: Floats, label: Any, *, loss_driven: bool) -> tuple[float, Floats]:
         if self.compiled_rounds(scores.size, loss_driven=loss_driven) is not None:
             return super().play(scores, label, loss_driven=loss_driven)
-        heights, shares, _ = self.shape(scores.size)
-        worth = gains(label)
-        paid = ndcg_loss(best_first(scores), worth, shares)
+        heights, shares = self.shape(scores.size)
+        paid = ndcg_loss(best_first(scores), label, shares)
         step = np.zeros(scores.size)
         if paid > 0.0:
-            correct = correct_for_ndcg(scores, worth)
-            ideal = float(worth[correct] @ shares)
-            step[search_by_assignment(scores, worth, ideal, heights, shares)] = heights
+            correct = correct_for_ndcg(scores, label)
+            ideal = float(label[correct] @ shares)
+            step[search_by_assignment(scores, label, ideal, heights, shares)] = heights
             step[correct] -= heights
         return paid, step
 
-    def shape(self, n_items: int) -> tuple[Floats, Floats, float | None]:
-        """f/Z, NDCG's discounts, and the slope of the one over the other if it is straight."""
+    def shape(self, n_items: int) -> tuple[Floats, Floats]:
+        """f/Z and NDCG's discounts, computed once for every length."""
         if n_items not in self._shapes:
-            heights, shares = self.representation.heights(n_items), discounts(n_items)
-            self._shapes[n_items] = heights, shares, discount_slope(heights, shares)
+            self._shapes[n_items] = self.representation.heights(n_items), discounts(n_items)
         return self._shapes[n_items]
 
     def margin(self, scores: Floats, label: Any) -> float:
-        heights, _, _ = self.shape(scores.size)
+        heights, _ = self.shape(scores.size)
         if self.k:
             return _margin_of_shortlist(scores, label > 0, heights, self.k)
-        return _margin_of_grades(scores, label, heights)
+        return _margin_of_gains(scores, label, heights)
 
     def loss_range(self, labels: Any) -> tuple[float, float]:
-        # A loss only sees which grades there are, and many labels have the same.
-        if isinstance(labels, np.ndarray):
-            kinds = {row.tobytes(): row for row in np.sort(labels, axis=1)}
-        else:
-            kinds = {row.tobytes(): row for row in map(np.sort, labels)}
-        ranges = [self.loss.range(grades) for grades in kinds.values()]
+        # A loss only sees which gains there are, and many labels have the same.
+        is_table = isinstance(labels, np.ndarray)
+        ascending = np.sort(labels, axis=1) if is_table else map(np.sort, labels)
+        kinds = {one.tobytes(): one for one in ascending}
+        ranges = [self.loss.range(worth) for worth in kinds.values()]
         return min(low for low, _ in ranges), max(high for _, high in ranges)
 
 
@@ -329,18 +328,18 @@ def _margin_of_table(scores: Floats, vectors: Floats, losses: Floats) -> float:
     return float(similarities[correct].min() - similarities[~correct].max())
 
 
-def _margin_of_grades(scores: Floats, grades: Floats, heights: Floats) -> float:
+def _margin_of_gains(scores: Floats, gains: Floats, heights: Floats) -> float:
     """Margin for every loss that is 0 exactly where grades never rise along the ranking.
 
     Every order within a grade is correct, so what such orders differ by comes off what Lemma 4
     prints; where sorting by score breaks the grades, the margin is below 0. O(m log m).
     """
-    order = np.lexsort((-scores, -grades))
-    drops = np.flatnonzero(np.diff(grades[order]) < 0) + 1
+    order = np.lexsort((-scores, -gains))
+    drops = np.flatnonzero(np.diff(gains[order]) < 0) + 1
     if not drops.size:
         return float(np.inf)
-    worst, best = np.lexsort((scores, -grades)), best_first(scores)
-    if (np.diff(grades[best]) > 0).any():
+    worst, best = np.lexsort((scores, -gains)), best_first(scores)
+    if (np.diff(gains[best]) > 0).any():
         highest_wrong = float(heights @ scores[best])
     else:
         ranked = scores[order]
@@ -441,19 +440,6 @@ def search_by_enumeration(
         representation.predictions(),
         key=lambda one: float(loss(one, label)) + float(representation.vector(one) @ scores),
     )
-
-
-def discount_slope(heights: Floats, discounts: Floats) -> float | None:
-    """The a of f/Z = a·discount + b if there is one above 0, or else None.
-
-    A constant b adds the same to every ranking's similarity, so only the slope counts.
-    """
-    if heights.size < 2:
-        return 1.0
-    slope = float((heights[0] - heights[-1]) / (discounts[0] - discounts[-1]))
-    offset = heights[0] - slope * discounts[0]
-    straight = np.abs(heights - slope * discounts - offset).max() <= ROUNDING
-    return slope if straight else None
 
 
 def search_by_assignment(

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from toprank.inputs import check_choice, check_number
-from toprank.models.places import places_in_rows
-from toprank.predtron.base import BasePredtron
-from toprank.predtron.documentation import documented
-from toprank.predtron.inputs import StreamInputs, as_grades, lists_of_rows
+from toprank.inputs import as_lists, check_choice, check_given, check_length, check_number
+from toprank.metrics.ranked import places_in_rows
+from toprank.predtron.base import BasePredtron, documented
 from toprank.predtron.losses import NDCGLoss, ShortlistLoss
-from toprank.predtron.multilabel import LabelSetPredtron
+from toprank.predtron.models import StreamInputs
+from toprank.predtron.multilabel import CLASSES, LabelSetPredtron
 from toprank.predtron.problem import RankingProblem
 from toprank.predtron.representations import Positions
 from toprank.rankers.base import RowRanker
@@ -23,9 +22,26 @@ from toprank.rankers.base import RowRanker
 if TYPE_CHECKING:
     from toprank.guarantees import PredtronCertificate
 
-WHY_LOSS_DRIVEN = (
-    "It needs no search and no step, and its bound lacks the factor C/c, which is large."
-)
+# 2^1000 is near the largest number there is; beyond, gains would be infinite.
+LARGEST_GRADE = 1000
+
+RANKING = """\
+loss : {"ndcg", "precision_at_k"}, default="ndcg"
+    1 − NDCG counts the whole ranking, its top most; 1 − precision counts only the first ``k``.
+k : int, default=None
+    Length of the shortlist for "precision_at_k".
+representation : {"discount", "reciprocal"}, float or callable, default=1.1
+    f in rep(σ) = f(σ)/Z: 1/log₂(1 + i), 1/i, −i^α for a number α > 0, or any strictly decreasing
+    function of an array of positions. −i^1.1 is the paper's choice and works better than the
+    others on most lists, as it needs no larger margin far down the list than at the top. In the
+    standard variant NDCG's own "discount" makes the search one sort; with any other f it is a
+    linear assignment, O(m³).
+"""
+FACTS = {
+    "variant": "loss_driven",
+    "reason": "It needs no search and no step, and its bound lacks the factor C/c, which is large.",
+    "ranking": RANKING,
+}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -53,11 +69,7 @@ class RankingPredtron(BasePredtron):
         return RankingProblem(ShortlistLoss(self.k), Positions(self.representation))
 
 
-@documented(
-    variant="loss_driven",
-    reason=WHY_LOSS_DRIVEN,
-    classes="classes, or 0, ..., m - 1 for a matrix of labels",
-)
+@documented(**FACTS, classes=CLASSES)
 @dataclass(kw_only=True, eq=False, repr=False)
 class PredtronLabelRanker(RankingPredtron, LabelSetPredtron):
     """Ranks m labels for every row, so that those that apply come first (multilabel ranking).
@@ -69,7 +81,7 @@ class PredtronLabelRanker(RankingPredtron, LabelSetPredtron):
 
     Parameters
     ----------
-    {ranking}
+    {shared}
 
     Examples
     --------
@@ -83,10 +95,8 @@ class PredtronLabelRanker(RankingPredtron, LabelSetPredtron):
     0.96
     """
 
-    def _problem_of_labels(self, n_labels: int) -> RankingProblem:
-        problem = self._ranking_problem()
-        problem.representation.heights(n_labels)
-        return problem
+    def _make_problem(self) -> tuple[RankingProblem, int]:
+        return self._ranking_problem(), self.classes_.size
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Compute the score of every label: (n_rows, n_labels)."""
@@ -121,7 +131,7 @@ class PredtronLabelRanker(RankingPredtron, LabelSetPredtron):
         return float(np.mean([1.0 - loss(*pair) for pair in zip(places, grades, strict=True)]))
 
 
-@documented(variant="loss_driven", reason=WHY_LOSS_DRIVEN, intercept=False)
+@documented(**FACTS, intercept="")
 @dataclass(kw_only=True, eq=False, repr=False)
 class PredtronSubsetRanker(RankingPredtron, RowRanker):
     """Ranks the rows of lists by one scoring function ⟨w, x⟩, from graded relevance.
@@ -134,7 +144,7 @@ class PredtronSubsetRanker(RankingPredtron, RowRanker):
 
     Parameters
     ----------
-    {ranking}
+    {shared}
 
     Examples
     --------
@@ -185,24 +195,18 @@ class PredtronSubsetRanker(RankingPredtron, RowRanker):
         coef : array-like of shape (1, n_features)
             The reference w; it is scaled to norm 1.
         """
-        return self._certify(X, (y, groups), coef)
+        return super().certify(X, (y, groups), coef)
 
     def _check_labels(self, y: Any, table: Any) -> Any:
         grades, groups = y
         return as_grades(grades, table), lists_of_rows(groups, table.shape[0])
 
-    def _start(self, labels: Any, classes: Any) -> None:
-        del labels, classes  # grades are grades
-        self._begin(self._ranking_problem(), self.n_features_in_, 1)
+    def _make_problem(self) -> tuple[RankingProblem, int]:
+        return self._ranking_problem(), 1
 
     def _stream(self, table: Any, labels: Any) -> tuple[StreamInputs, Any]:
         grades, lists = labels
-        inputs = StreamInputs(table, lists)
-        by_list = [grades[inputs.rows(number)] for number in range(len(inputs))]
-        # a function of the user's must suit every length before the stream starts
-        for length in {own.size for own in by_list}:
-            self._problem.representation.heights(length)
-        return inputs, self._problem.prepare(by_list)
+        return StreamInputs(table, lists), self._problem.prepare([grades[rows] for rows in lists])
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Score every row; higher is better."""
@@ -218,9 +222,34 @@ class PredtronSubsetRanker(RankingPredtron, RowRanker):
         Lists that cannot be wrong count 1.
         """
         places = self.rank(X, groups)
-        inputs, labels = self._stream(places, self._check_labels((y, groups), places))
-        losses = [
-            self._problem.loss(places[inputs.rows(number)], grades)
-            for number, grades in enumerate(labels)
-        ]
-        return 1.0 - float(np.mean(losses))
+        grades, lists = self._check_labels((y, groups), places)
+        loss = self._problem.loss
+        return 1.0 - float(np.mean([loss(places[rows], grades[rows]) for rows in lists]))
+
+
+def lists_of_rows(groups: Any, n_rows: int) -> list[NDArray[np.intp]]:
+    """Row numbers of every list, by their first rows; without groups all rows are one list."""
+    lists = as_lists(groups, n_rows)
+    if lists is None:
+        return [np.arange(n_rows)]
+    parts = np.split(lists.order, lists.starts[1:-1])
+    return sorted(parts, key=lambda rows: int(rows[0]))
+
+
+def as_grades(y: Any, table: Any) -> NDArray[np.float64]:
+    """One grade of relevance per row, at least 0."""
+    check_given(y)
+    labels = column_or_1d(y, warn=True)
+    if labels.dtype.kind not in "biuf":
+        raise TypeError(
+            f"Unknown label type: y must be grades (numbers of at least 0), got {labels.dtype}."
+        )
+    check_length("y", len(labels), table.shape[0])
+    grades: NDArray[np.float64] = labels.astype(np.float64)
+    bad = np.flatnonzero(~(np.isfinite(grades) & (grades >= 0) & (grades <= LARGEST_GRADE)))
+    if bad.size:
+        raise ValueError(
+            f"y must be grades between 0 and {LARGEST_GRADE}, but y[{bad[0]}] is "
+            f"{grades[bad[0]]:g} (NaN and infinity are not grades); shift, scale or drop such rows."
+        )
+    return grades

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.kernels.permutations import best_first
+from toprank.kernels.rounds import best_first
 from toprank.predtron.losses import discounts
 
 
@@ -163,33 +163,6 @@ class Indicators(Representation):
         return np.asarray(scores) > 0
 
 
-def _heights(profile: Any, n_items: int) -> NDArray[np.float64]:
-    """f(1)/Z, ..., f(m)/Z with Z = √Σf²; see :class:`Positions` for the profiles f."""
-    places = np.arange(1.0, n_items + 1.0)
-    if isinstance(profile, str) and profile in ("discount", "reciprocal"):
-        values = discounts(n_items) if profile == "discount" else 1.0 / places
-    elif isinstance(profile, Real) and float(profile) > 0:
-        values = -(places ** float(profile))
-    elif callable(profile):
-        values = np.asarray(profile(places), dtype=np.float64)
-        if values.shape != places.shape or not np.isfinite(values).all():
-            raise ValueError(
-                "representation must give one finite number per position, but for "
-                f"{n_items} positions it gave shape {values.shape}."
-            )
-        if not (np.diff(values) < 0).all():
-            raise ValueError("representation must be strictly decreasing along the positions.")
-    else:
-        raise ValueError(
-            "representation must be 'discount', 'reciprocal', a number α > 0 for −i^α, or a "
-            f"strictly decreasing function of the positions, got {profile!r}."
-        )
-    length = np.linalg.norm(values)
-    if not length > 0:
-        raise ValueError("representation must not be 0 at every position.")
-    return values / length
-
-
 class Positions(Representation):
     """Rankings of m items as f(position)/Z, pred(t) = the items sorted by falling score.
 
@@ -215,17 +188,36 @@ class Positions(Representation):
 
     def __init__(self, profile: Any = "discount", n_items: int | None = None) -> None:
         self.profile = profile
-        self._heights: dict[int, NDArray[np.float64]] = {}
-        _heights(profile, 2)
+        self.heights(2)  # refuses profiles that make no sense
         self.n_items = n_items
         if n_items is not None:
             self.dimension = int(n_items)
 
     def heights(self, n_items: int) -> NDArray[np.float64]:
-        """f(1)/Z, ..., f(m)/Z, computed once for every length."""
-        if n_items not in self._heights:
-            self._heights[n_items] = _heights(self.profile, n_items)
-        return self._heights[n_items]
+        """f(1)/Z, ..., f(m)/Z with Z = √Σf²."""
+        profile, places = self.profile, np.arange(1.0, n_items + 1.0)
+        if isinstance(profile, str) and profile in ("discount", "reciprocal"):
+            values = discounts(n_items) if profile == "discount" else 1.0 / places
+        elif isinstance(profile, Real) and float(profile) > 0:
+            values = -(places ** float(profile))
+        elif callable(profile):
+            values = np.asarray(profile(places), dtype=np.float64)
+            if values.shape != places.shape or not np.isfinite(values).all():
+                raise ValueError(
+                    "representation must give one finite number per position, but for "
+                    f"{n_items} positions it gave shape {values.shape}."
+                )
+            if not (np.diff(values) < 0).all():
+                raise ValueError("representation must be strictly decreasing along the positions.")
+        else:
+            raise ValueError(
+                "representation must be 'discount', 'reciprocal', a number α > 0 for −i^α, or a "
+                f"strictly decreasing function of the positions, got {profile!r}."
+            )
+        length = np.linalg.norm(values)
+        if not length > 0:
+            raise ValueError("representation must not be 0 at every position.")
+        return values / length
 
     def predictions(self) -> Iterable[NDArray[np.intp]]:
         if self.n_items is None:

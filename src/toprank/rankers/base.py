@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from toprank.inputs import as_dense, check_given, check_length, class_labels, is_sparse
 from toprank.models.formula import Formula, Summand, refusal
-from toprank.models.places import RankedScores
+from toprank.models.scores import RankedScores
 from toprank.models.terms import Weights
 from toprank.tables.encoding import Encoding
 

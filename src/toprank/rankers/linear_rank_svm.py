@@ -134,9 +134,6 @@ class LinearRankSVM(GradesAndPairsMixin, SpoolingRanker):
         self._warn_of(solution)
         return self
 
-    def _not_in_order(self) -> str:
-        return ""
-
     def _solve(self, design: Design, truth: Truth, watch: Watch) -> tuple[Solution, GapCertificate]:
         alpha = float(self.alpha)
         # where all scores tie every pair costs 1, so in units of that it is a mean over the pairs

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from toprank.inputs import as_weights, check_choice, check_number, log_scale, scaled_weights
 from toprank.kernels.threads import Threads, joblib_threads
-from toprank.models.places import places_in_rows
+from toprank.metrics.ranked import places_in_rows
 from toprank.rankers.base import LabelSets, documented
 from toprank.rankers.boosting import warn_if_equal
 from toprank.rankers.supervised import check_stopping, check_table

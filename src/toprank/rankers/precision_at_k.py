@@ -24,9 +24,10 @@ from toprank.inputs import (
     class_codes,
     class_labels,
     classes_of_stream,
+    is_sparse,
 )
 from toprank.objectives.base import are_ordinary
-from toprank.objectives.precision import PrecisionAtK, PrecisionCriterion, are_whole, as_top
+from toprank.objectives.precision import PrecisionAtK, are_whole, as_top
 from toprank.rankers.base import forget_calibration
 from toprank.rankers.callbacks import Watch
 from toprank.rankers.held_out import split_rows
@@ -34,13 +35,10 @@ from toprank.rankers.supervised import SpoolingRanker, check_table
 from toprank.solvers.cuts import matching_intercept
 from toprank.solvers.cutting_plane import minimize_by_cutting_planes
 from toprank.solvers.mini_batch import (
-    BatchRows,
     MiniBatches,
     Patience,
     Stream,
     ball_of_optimum,
-    check_feasible_set,
-    check_steps,
     perceptron_aim,
     projection_on,
     sgd_aim,
@@ -52,7 +50,6 @@ from toprank.weak_rankers.features import StandardFeatures
 if TYPE_CHECKING:
     from toprank.kernels.mini_batches import Aim
     from toprank.objectives.precision import Surrogate
-    from toprank.weak_rankers import Design
 
 Floats = NDArray[np.float64]
 Given = ArrayLike | None
@@ -208,18 +205,14 @@ class PrecisionAtKRanker(SpoolingRanker):
         check_number("radius", self.radius, 0.0, optional=True)
 
     def _check_steps_and_set(self) -> None:
-        if isinstance(self.step, Real):
-            check_number("step", self.step, 0.0)
-        elif not callable(self.step):
-            check_steps(self.step)
-        check_feasible_set(self.feasible_set)
-        is_named = isinstance(self.feasible_set, str)
-        if self.solver != "sgd" and (not is_named or self.feasible_set != "ball"):
+        steps_of(self.step)
+        projection_on(self.feasible_set, 1.0)
+        if self.solver != "sgd" and self.feasible_set != "ball":
             raise ValueError(
                 f"feasible_set={self.feasible_set!r} needs solver='sgd', got "
                 f"solver={self.solver!r}; leave it 'ball'."
             )
-        if not is_named and self.radius is not None:
+        if callable(self.feasible_set) and self.radius is not None:
             raise ValueError(
                 f"radius={self.radius!r} is the size of a named feasible_set, but a function was "
                 "given; leave radius None."
@@ -237,36 +230,31 @@ class PrecisionAtKRanker(SpoolingRanker):
         return StandardFeatures()
 
     def _fit(self, table: Any, truth: Truth, given: dict[str, Any], **_: Any) -> Self:
-        truth = with_ordinary_weights(truth, self.k)
-        rows = BatchRows.of(table, truth)
+        table, truth = in_row_order(table), with_ordinary_weights(truth, self.k)
         self.classes_: Any = truth.classes
         start = self._start_weights(table.shape[1])
         if start is None:
-            self.weak_rankers_ = self._scaling(rows)
-        learned = partial(self._learned, rows)
+            self.weak_rankers_ = self._scaling(table, truth)
+        learned = partial(self._learned, table, truth)
         watch = Watch(self, self._passes(), self.verbose, learned, given)
         with closing(watch):
             if self.solver == "cutting_plane":
-                self._fit_by_planes(rows, truth, watch, start)
+                self._fit_by_planes(table, truth, watch, start)
             else:
-                self._fit_by_batches(rows, truth, watch, start)
+                self._fit_by_batches(table, truth, watch, start)
         return self
 
-    def _scaling(self, rows: BatchRows) -> StandardFeatures:
+    def _scaling(self, table: Any, truth: Truth) -> StandardFeatures:
         names = getattr(self, "feature_names_in_", None)
-        return self._family().fit(rows.X, rows.weights, names=names)
+        return self._family().fit(table, truth.weights, names=names)
 
     def _passes(self) -> int:
-        if self.max_iter is not None:
-            return self.max_iter
-        return PLANES if self.solver == "cutting_plane" else PASSES
+        return self.max_iter or (PLANES if self.solver == "cutting_plane" else PASSES)
 
-    def _fit_by_planes(
-        self, rows: BatchRows, truth: Truth, watch: Watch, start: Floats | None
-    ) -> None:
+    def _fit_by_planes(self, table: Any, truth: Truth, watch: Watch, start: Floats | None) -> None:
         criterion = PrecisionAtK(self.k, self.surrogate).criterion(truth)
         solution = minimize_by_cutting_planes(
-            self.weak_rankers_.design(rows.X),
+            self.weak_rankers_.design(table),
             criterion,
             float(self.alpha),
             weights=start,
@@ -274,7 +262,7 @@ class PrecisionAtKRanker(SpoolingRanker):
             tol=self.tol,
             monitor=watch,
         )
-        self._store_solution(solution, self._learned(rows, solution.weights))
+        self._store_solution(solution, self._learned(table, truth, solution.weights))
         self.__dict__.pop("_stream", None)  # a stream that goes on from here begins with this model
         self.certificate_: StreamCertificate | GapCertificate = GapCertificate(
             solution.lower, solution.upper
@@ -290,22 +278,20 @@ class PrecisionAtKRanker(SpoolingRanker):
                 stacklevel=5,
             )
 
-    def _fit_by_batches(
-        self, rows: BatchRows, truth: Truth, watch: Watch, start: Floats | None
-    ) -> None:
+    def _fit_by_batches(self, table: Any, truth: Truth, watch: Watch, start: Floats | None) -> None:
         rng = check_random_state(self.random_state)
-        k, kept, judge = self._share(rows), rows, None
+        k, kept, judge = self._share(truth), (table, truth), None
         if self.early_stopping:
             inside, outside = split_rows(truth, self.validation_fraction, rng)
-            kept = BatchRows.of(rows.X[inside], truth.part(inside))
-            aside = BatchRows.of(rows.X[outside], truth.part(outside))
-            criterion, design = self._criterion(k, aside), self._design(aside)
-            judge = lambda weights: criterion.loss(design.scores(weights))  # noqa: E731
-        batches = MiniBatches(kept, self.batch_size, int(rng.randint(2**31 - 1)))
+            kept = in_row_order(table[inside]), truth.part(inside)
+            aside: Any = PrecisionAtK(k, self.surrogate).criterion(truth.part(outside))
+            design = self.weak_rankers_.design(table[outside])
+            judge = lambda weights: aside.loss(design.scores(weights))  # noqa: E731
+        batches = MiniBatches(kept[1], self.batch_size, int(rng.randint(2**31 - 1)))
         ensemble: list[NDArray[np.float64]] | None = [] if self.keep_ensemble else None
-        stream = self._stream_on(k, kept, start)
+        stream = self._stream_on(k, kept[1], start)
         solution = stream.fit(
-            kept,
+            *kept,
             batches,
             max_iter=self._passes(),
             patience=Patience(self.tol, self.n_iter_no_change, judge),
@@ -317,28 +303,22 @@ class PrecisionAtKRanker(SpoolingRanker):
                 f"none of the {stream.tally.n_skipped} mini-batches holds a positive and a "
                 f"negative row; raise batch_size (now {self.batch_size}) or check groups."
             )
-        self._store_solution(solution, self._learned(rows, solution.weights))
+        self._store_solution(solution, self._learned(table, truth, solution.weights))
         if ensemble is not None:
             self.ensemble_ = np.concatenate(ensemble)
-        self._certify(kept, batches, solution.n_iter, is_new=start is None)
+        self._certify(*kept, batches, solution.n_iter, is_new=start is None)
 
-    def _criterion(self, k: float, rows: BatchRows) -> PrecisionCriterion:
-        return PrecisionCriterion(k, self.surrogate, rows.positives, rows.weights, rows.lists)
-
-    def _design(self, rows: BatchRows) -> Design:
-        return self.weak_rankers_.design(rows.X)
-
-    def _share(self, rows: BatchRows) -> float:
+    def _share(self, truth: Truth) -> float:
         """What a batch of these rows has as its top: k itself, or its share of the positives."""
         amount, is_share = as_top(self.k)
-        if is_share or rows.lists is not None:
+        if is_share or truth.lists is not None:
             return self.k
-        self._criterion(self.k, rows)  # refuses more rows than there are positives
-        counts = rows.positives if rows.weights is None else rows.weights[rows.positives]
+        PrecisionAtK(self.k).criterion(truth)  # refuses more rows than there are positives
+        counts = truth.positives if truth.weights is None else truth.weights[truth.positives]
         return amount / float(counts.sum())
 
-    def _aim(self, k: float, rows: BatchRows) -> Aim:
-        whole = are_whole(rows.weights)
+    def _aim(self, k: float, truth: Truth) -> Aim:
+        whole = are_whole(truth.weights)
         if self.solver == "perceptron":
             return perceptron_aim(k, self.surrogate, whole=whole, average=self.average)
         return sgd_aim(
@@ -346,32 +326,29 @@ class PrecisionAtKRanker(SpoolingRanker):
             self.surrogate,
             whole=whole,
             alpha=self.alpha,
-            radius=self._radius() if self._is_ball() else np.inf,
+            radius=self._radius() if self.feasible_set == "ball" else np.inf,
             step=float(self.step) if isinstance(self.step, Real) else None,
             average=self.average,
         )
-
-    def _is_ball(self) -> bool:
-        return isinstance(self.feasible_set, str) and self.feasible_set == "ball"
 
     def _radius(self) -> float:
         if self.radius is not None:
             return self.radius
         return 1.0 if self.feasible_set == "simplex" else ball_of_optimum(self.alpha)
 
-    def _stream_on(self, k: float, rows: BatchRows, start: Floats | None) -> Stream:
+    def _stream_on(self, k: float, truth: Truth, start: Floats | None) -> Stream:
         """Go on with the stream of the last fit, or begin one."""
         if start is None or not hasattr(self, "_stream"):
             family = self.weak_rankers_
-            self._stream: Stream = Stream(self._aim(k, rows), family.low_, family.span_, start)
+            self._stream: Stream = Stream(self._aim(k, truth), family.low_, family.span_, start)
         stream = self._stream
-        stream.aim, stream.steps, stream.project = self._aim(k, rows), steps_of(self.step), None
-        if not self._is_ball():
+        stream.aim, stream.steps, stream.project = self._aim(k, truth), steps_of(self.step), None
+        if self.feasible_set != "ball":
             stream.project = projection_on(self.feasible_set, self._radius())
         return stream
 
     def _certify(
-        self, rows: BatchRows, batches: MiniBatches, n_passes: int, *, is_new: bool
+        self, table: Any, truth: Truth, batches: MiniBatches, n_passes: int, *, is_new: bool
     ) -> None:
         """Store the certificate; the batches of a run that continued another are not kept."""
         stream = self._stream
@@ -381,12 +358,12 @@ class PrecisionAtKRanker(SpoolingRanker):
             self.certificate_ = certify_mistakes(
                 stream.aim,
                 stream.tally,
-                rows,
+                truth,
                 batches,
                 n_passes,
-                scores=self._design(rows).scores(self.weights_),
+                scores=self.weak_rankers_.design(table).scores(self.weights_),
                 norm=float(np.linalg.norm(self.weights_)),
-                reach=reach_of(rows.X, family.low_, family.span_),
+                reach=reach_of(table, family.low_, family.span_),
             )
 
     @available_if(_is_stochastic)
@@ -426,27 +403,27 @@ class PrecisionAtKRanker(SpoolingRanker):
         check_length("y", positives.size, table.shape[0])
         truth = Truth.of_labels(positives, sample_weight=sample_weight, groups=groups, is_part=True)
         truth = with_ordinary_weights(truth, self.k)
-        rows = BatchRows.of(truth.rows_of(table), truth)
+        table = in_row_order(truth.rows_of(table))
         if is_first:
-            self.weak_rankers_ = self._scaling(rows)
+            self.weak_rankers_ = self._scaling(table, truth)
         start = getattr(self, "weights_", np.zeros(table.shape[1]))
-        stream = self._stream_on(self.k, rows, start)
+        stream = self._stream_on(self.k, truth, start)
         if truth.n_rows:
-            batches = MiniBatches(rows, self.batch_size, seed=None)
-            stream.learn(rows, next(batches.passes()), batches.longest)
-        for name, value in self._learned(rows, stream.weights).items():
+            batches = MiniBatches(truth, self.batch_size, seed=None)
+            stream.learn(table, truth, next(batches.passes()))
+        for name, value in self._learned(table, truth, stream.weights).items():
             setattr(self, name, value)
         self.n_iter_ = getattr(self, "n_iter_", 0) + 1
         self.certificate_ = StreamCertificate.of(stream.tally)
         return self
 
-    def _learned(self, rows: BatchRows, weights: Floats) -> dict[str, Any]:
+    def _learned(self, table: Any, truth: Truth, weights: Floats) -> dict[str, Any]:
         """Fitted attributes that belong to some weights."""
         cut = getattr(self, "_cut", 0.0)
-        if rows.positives.any() and not rows.positives.all():
-            scores = self._design(rows).scores(weights)
-            cut = matching_intercept(scores, rows.positives, rows.weights)
-        attributes = self._attributes(self.weak_rankers_, weights, cut, self.classes_, rows.X.dtype)
+        if truth.positives.any() and not truth.positives.all():
+            scores = self.weak_rankers_.design(table).scores(weights)
+            cut = matching_intercept(scores, truth.positives, truth.weights)
+        attributes = self._attributes(self.weak_rankers_, weights, cut, self.classes_, table.dtype)
         return attributes | {"_cut": cut}
 
 
@@ -462,12 +439,15 @@ def labels_of_stream(
     return found, class_codes(class_labels(y), found) == 1
 
 
+def in_row_order(table: Any) -> Any:
+    """A table as batches are read from it: row by row."""
+    return table if is_sparse(table) else np.ascontiguousarray(table)
+
+
 def with_ordinary_weights(truth: Truth, k: float) -> Truth:
     """Divide weights by the largest where sums of them would overflow."""
     weights = truth.weights
-    if weights is None or not weights.size:
-        return truth
-    if are_ordinary(float(weights.max())):
+    if weights is None or not weights.size or are_ordinary(float(weights.max())):
         return truth
     if not as_top(k)[1]:
         raise ValueError(

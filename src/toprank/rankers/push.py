@@ -7,6 +7,7 @@ import warnings
 from abc import abstractmethod
 from contextlib import closing
 from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -30,6 +31,7 @@ from toprank.weak_rankers.features import check_spans
 if TYPE_CHECKING:
     from toprank.blocks import Blocks, Survey
     from toprank.guarantees import PushCertificate
+    from toprank.objectives import Push
     from toprank.objectives.losses import LossName
     from toprank.solvers import Solution
     from toprank.solvers.push import PushProblem
@@ -98,14 +100,6 @@ class PushRanker(GradesAndPairsMixin, SpoolingRanker):
     def _priced_end(self) -> tuple[Any, Literal["top", "bottom", "both"]]:
         """Give the price and the end of the list that it is put on."""
 
-    @abstractmethod
-    def _formula(self) -> PushFormula | None:
-        """How tilted masses make up the exponential push; None is the IR push."""
-
-    def _probability_formula(self) -> PushFormula | None:
-        """Give the formula where theory turns its scores into probabilities."""
-        return None
-
     def _family(self) -> WeakRankers:
         if isinstance(self.weak_rankers, str) and self.weak_rankers == "features":
             return Features()
@@ -128,7 +122,8 @@ class PushRanker(GradesAndPairsMixin, SpoolingRanker):
         return self
 
     def _fit_surveyed(self, blocks: Blocks, seen: Survey, classes: NDArray[Any] | None) -> Self:
-        self._objective().check_largest_weight(seen.largest_weight)
+        objective = self._objective()
+        objective.check_largest_weight(seen.largest_weight)
         # the exponential loss with a power as its price, or the IR push: a sum over the rows
         is_sum = self.loss == "exponential" and getattr(self, "price", None) is None
         if not is_sum or seen.has_groups or classes is None:
@@ -139,7 +134,8 @@ class PushRanker(GradesAndPairsMixin, SpoolingRanker):
             self._warn_of_ties()
         family = Features()
         family.low_, family.span_ = seen.low, seen.span
-        problem = SummedProblem(family, blocks, classes[1], self._formula(), seen.largest_weight)
+        formula = None if objective.power is None else _formula(objective)
+        problem = SummedProblem(family, blocks, classes[1], formula, seen.largest_weight)
         self._solve(problem, family, classes, seen.dtype, {})
         return self
 
@@ -185,10 +181,10 @@ class PushRanker(GradesAndPairsMixin, SpoolingRanker):
 
     def _cut(self, problem: PushProblem, weights: Floats) -> float:
         """Cut at probability 1/2 where theory knows it, else at as many rows as positives."""
-        formula = self._probability_formula()
-        if formula is None:
-            return problem.matching_cut(weights)
-        return problem.probability_cut(weights, formula)
+        objective = self._objective()
+        if objective.one_end_power is not None:
+            return problem.probability_cut(weights, _formula(objective))
+        return problem.matching_cut(weights)
 
     def _warn_of(self, solution: Solution) -> None:
         # rounds of boosting are a budget, kept as asked for
@@ -213,21 +209,19 @@ class PushRanker(GradesAndPairsMixin, SpoolingRanker):
             return int(self.max_iter)
         return {"lbfgs": 1000, "coordinate": MAX_ROUNDS}[self._solver_name()]
 
-    @property
+    @cached_property
     def certificate_(self) -> PushCertificate:
         """The ranking quality measured on the training list, and what the objective promises.
 
         It costs a sort, so it is computed on first access; the list is kept until then.
         """
-        if "_training_list" in self.__dict__:
-            self._certified = self._certificate(*self.__dict__.pop("_training_list"))
-        if "_certified" not in self.__dict__:
+        if "_training_list" not in self.__dict__:
             raise AttributeError(
                 f"this {type(self).__name__} has no certificate_: it learned from labels of more "
                 f"than {CERTIFIED_ROWS} rows, from blocks, grades or pairs, or not at all; certify "
                 "makes one for any labelled list."
             )
-        return self._certified
+        return self._certificate(*self.__dict__.pop("_training_list"))
 
     def __getstate__(self) -> Any:
         if "_training_list" in self.__dict__:
@@ -282,6 +276,11 @@ class PushRanker(GradesAndPairsMixin, SpoolingRanker):
             raise ValueError(
                 "a weak learner starts from scratch in every fit; set warm_start=False."
             )
+
+
+def _formula(push: Push) -> PushFormula:
+    """How tilted masses make up a push with a power."""
+    return PushFormula(push.power or 1.0, focus_constants(push.focus, push.bottom_weight))
 
 
 def _has_probabilities(ranker: Any) -> bool:
@@ -368,16 +367,6 @@ class PNormPush(PushRanker):
             bottom_weight=self.bottom_weight,
         )
 
-    def _formula(self) -> PushFormula:
-        return PushFormula(float(self.p), focus_constants(self.focus, self.bottom_weight))
-
-    def _probability_formula(self) -> PushFormula | None:
-        try:
-            _has_probabilities(self)
-        except AttributeError:
-            return None
-        return self._formula()
-
     @property
     def _slope(self) -> float | None:
         return 1.0 + self.p if hasattr(self, "predict_proba") else None
@@ -421,6 +410,3 @@ class IRPush(PushRanker):
 
     def _objective(self) -> Any:
         return ir_push(loss=self.loss)
-
-    def _formula(self) -> None:
-        return None

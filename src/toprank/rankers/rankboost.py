@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from contextlib import closing
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -32,9 +31,9 @@ from toprank.rankers.boosting import (
 from toprank.rankers.callbacks import with_callbacks
 from toprank.solvers.boosting import POSITIVE, boost, state_on
 from toprank.solvers.boosting_classes import PassState, fit_stumps
-from toprank.solvers.boosting_columns import ColumnState
+from toprank.solvers.boosting_states import ColumnState
 from toprank.solvers.cuts import matching_intercept
-from toprank.solvers.soft_boosting import CappedClasses, CappedPairs, SoftBoosted, soft_boost
+from toprank.solvers.soft_boosting import CappedMargins
 from toprank.weak_rankers import Stumps, WeakLearner
 
 if TYPE_CHECKING:
@@ -324,28 +323,24 @@ converged_, objective_path_, validation_path_ : as in :class:`RankBoost`; the pa
 
     def _state(self, family: WeakRankers, table: Any, truth: Truth, threads: Threads) -> Any:
         truth, _ = truth.scaled()  # the criterion does not depend on the size of the weights
-        criterion: CappedClasses | CappedPairs
-        if truth.pairs is None:
-            criterion = CappedClasses(truth.positives, truth.weights, *self._nus())
-        else:
-            criterion = CappedPairs(truth.pairs, truth.pair_weights, float(self.nu), truth.n_rows)
-        return ColumnState(family.design(table, threads=threads), criterion)
+        nus = self._nus() if truth.pairs is None else (float(self.nu),)
+        return ColumnState(family.design(table, threads=threads), CappedMargins(truth, nus))
 
     def _boost(self, state: Any, monitor: BoostMonitor) -> Boosted:
-        intercept = None
-        if isinstance(state.criterion, CappedClasses):
-            intercept = partial(
-                matching_intercept,
-                positives=state.criterion.positives,
-                weights=state.criterion.weights,
-            )
-        return soft_boost(
-            state, delta=float(self.delta), intercept=intercept, monitor=monitor, **self._rules()
-        )
+        truth = state.criterion.truth
+
+        def give_intercept(run: Boosted) -> bool:
+            intercept = 0.0
+            if truth.pairs is None:
+                intercept = matching_intercept(state.scores, truth.positives, truth.weights)
+            run.intercepts.append(intercept)
+            return monitor(run)
+
+        rules = {"selection": "steepest", "delta": float(self.delta), **self._rules()}
+        return boost(state, monitor=give_intercept, **rules)
 
     def _store_run(self, family: WeakRankers, classes: NDArray[Any] | None, run: Boosted) -> None:
         super()._store_run(family, classes, run)
-        assert isinstance(run, SoftBoosted)  # noqa: S101  (what _boost gives)
         plus, minus = self._nus()
         share = 1.0 - float(self.nu) if classes is None else (1.0 - plus) * (1.0 - minus)
         self.soft_margin_path_ = np.array(run.soft_margins)

@@ -17,11 +17,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from toprank.blocks import spool_type, spooled, survey
-from toprank.inputs import check_columns, check_length, check_number, is_mapped
+from toprank.inputs import check_columns, check_length, check_number
 from toprank.kernels.memory import available_memory, check_room
 from toprank.kernels.numpy_scores import linear_scores
 from toprank.models.formula import Summand
-from toprank.models.terms import Steps
+from toprank.models.terms import Steps, Weights
 from toprank.rankers.base import BaseRanker, keep_columns
 from toprank.rankers.callbacks import CallbackSupportMixin, with_callbacks
 from toprank.truth import Truth, binary_labels
@@ -43,15 +43,7 @@ Given = ArrayLike | None
 # and what an evaluation sorts.
 BYTES_PER_ROW = {False: 150, True: 260}
 # What an earlier fit may have stored that the new one does not have.
-STALE = (
-    "weights_",
-    "coef_",
-    "support_",
-    "classes_",
-    "certificate_",
-    "_certified",
-    "_training_list",
-)
+STALE = ("weights_", "coef_", "support_", "classes_", "certificate_", "_training_list")
 
 
 class SupervisedRanker(CallbackSupportMixin, BaseRanker):
@@ -97,20 +89,18 @@ class SupervisedRanker(CallbackSupportMixin, BaseRanker):
         table = self._check_table(X)
         classes, positives = binary_labels(y)
         check_length("y", positives.size, table.shape[0])
-        truth = Truth.of_labels(
-            positives, sample_weight=sample_weight, groups=groups, classes=classes
-        )
-        given = _given(X, y, sample_weight=sample_weight, groups=groups)
-        return self._fit(truth.rows_of(table), truth, given, **options)
+        rows: dict[str, Any] = {"sample_weight": sample_weight, "groups": groups}
+        truth = Truth.of_labels(positives, classes=classes, **rows)
+        return self._fit(truth.rows_of(table), truth, _given(X, y, **rows), **options)
 
     def _fit_grades(
         self, X: Any, grades: ArrayLike, sample_weight: Given, groups: Given, **options: Any
     ) -> Self:
         table = self._check_table(X)
         check_length("grades", np.shape(grades)[0] if np.ndim(grades) else 0, table.shape[0])
-        truth = Truth.of_grades(grades, sample_weight=sample_weight, groups=groups)
-        given = _given(X, grades, sample_weight=sample_weight, groups=groups)
-        return self._fit(truth.rows_of(table), truth, given, **options)
+        rows: dict[str, Any] = {"sample_weight": sample_weight, "groups": groups}
+        truth = Truth.of_grades(grades, **rows)
+        return self._fit(truth.rows_of(table), truth, _given(X, grades, **rows), **options)
 
     def _fit_pairs(self, X: Any, pairs: ArrayLike, pair_weight: Given, **options: Any) -> Self:
         table = self._check_table(X)
@@ -121,18 +111,17 @@ class SupervisedRanker(CallbackSupportMixin, BaseRanker):
         """Check the parameters and the table of a new fit."""
         self._check_parameters()
         table = check_table(self, X, self._family(), reset=True)
-        if is_mapped(table):
-            self._check_mapped(table)
+        if self._not_in_order():
+            check_room(table, type(self).__name__)
         return table
 
-    def _check_mapped(self, table: Any) -> None:
-        """Refuse a table in a mapped file for which there is no room in memory."""
-        check_room(table, type(self).__name__)
+    def _not_in_order(self) -> str:
+        """Say what asks for rows or columns in another order than the table's, if anything does."""
+        return f"{type(self).__name__} takes them in any order"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        tags.classifier_tags.poor_score = False
         return tags
 
 
@@ -192,11 +181,18 @@ class LinearRanker(SupervisedRanker):
         return np.asarray(self.weak_rankers_.scores(table, self.weights_) + cut)
 
     def _summands(self) -> list[Summand]:
-        family = self.weak_rankers_
-        if not isinstance(family, Stumps):
-            return super()._summands()
-        steps = Steps.of_stumps(family.thresholds_, family.doubled(), self.weights_)
-        return [Summand(1.0, float(self.intercept_[0]), steps)]
+        family, cut = self.weak_rankers_, float(self.intercept_[0])
+        if isinstance(family, Stumps):
+            steps = Steps.of_stumps(family.thresholds_, family.doubled(), self.weights_)
+            return [Summand(1.0, cut, steps)]
+        if (
+            isinstance(family, Features)
+            and hasattr(self, "weights_")
+            and not hasattr(self, "coef_")
+        ):
+            coef, offset = family.linear(self.weights_)
+            return [Summand(1.0, cut + offset, Weights(coef))]
+        return super()._summands()
 
     def _fitted_family(self, table: Any, threads: Threads) -> WeakRankers:
         """Fit the weak rankers; columns that cannot be scaled are refused."""
@@ -234,8 +230,7 @@ class LinearRanker(SupervisedRanker):
         for name in STALE:
             if name not in attributes:
                 self.__dict__.pop(name, None)
-        for name, value in attributes.items():
-            setattr(self, name, value)
+        self.__dict__.update(attributes)
         self.n_iter_ = solution.n_iter
         self.objective_path_ = np.array(solution.path)
         self.converged_ = solution.converged
@@ -258,7 +253,6 @@ class SpoolingRanker(LinearRanker):
     """``fit_blocks`` for a linear ranker that reads its table some rows at a time, in order."""
 
     def _not_in_order(self) -> str:
-        """Say which parameter asks for rows or columns in another order, if one does."""
         return ""
 
     @with_callbacks
@@ -307,8 +301,7 @@ class SpoolingRanker(LinearRanker):
 
     def _fit_surveyed(self, blocks: Blocks, seen: Survey, classes: NDArray[Any] | None) -> Self:
         """Learn from blocks that were looked at; without classes their labels are grades."""
-        check_on_this_machine(blocks)
-        check_memory(seen)
+        check_spooled(blocks, seen)
         shape, dtype = (seen.n_rows, seen.low.size), spool_type(seen.low, seen.high, seen.dtype)
         positive = None if classes is None else classes[1]
         with spooled(blocks, seen.starts, shape, dtype, positive) as rows:
@@ -318,11 +311,6 @@ class SpoolingRanker(LinearRanker):
             else:
                 truth = Truth.of_labels(rows.y, classes=classes, **given)
             return self._fit(rows.X, truth, {}, scratch=blocks.scratch)
-
-    def _check_mapped(self, table: Any) -> None:
-        """Refuse a mapped table that is read in another order and has no room in memory."""
-        if self._not_in_order():
-            super()._check_mapped(table)
 
 
 def check_table(estimator: BaseEstimator, X: Any, family: WeakRankers, *, reset: bool) -> Any:
@@ -353,8 +341,8 @@ def _given(X: Any, y: Any, **metadata: Any) -> dict[str, Any]:
     return {"X": X, "y": y, "metadata": present or None}
 
 
-def check_on_this_machine(blocks: Blocks) -> None:
-    """Refuse blocks on a cluster, where only sums over rows are taken."""
+def check_spooled(blocks: Blocks, seen: Survey) -> None:
+    """Raise where rows are on a cluster, or the numbers kept per row do not fit into memory."""
     if blocks.is_remote:
         raise ValueError(
             "this fit compares the rows with each other, which a cluster does not do: write the "
@@ -362,15 +350,11 @@ def check_on_this_machine(blocks: Blocks) -> None:
             "take PNormPush or IRPush with the exponential loss in one list, RankBoost or "
             "TreeRanker."
         )
-
-
-def check_memory(seen: Survey) -> None:
-    """Raise where the numbers that are kept per row do not fit into memory."""
     per_row, free = BYTES_PER_ROW[seen.has_groups], available_memory()
-    if free is None or seen.n_rows * per_row <= free:
-        return
-    raise ValueError(
-        f"the scores of {seen.n_rows:,} rows need some {seen.n_rows * per_row / 1e9:.3g} GB of "
-        f"memory, but {free / 1e9:.3g} are free; fit on a sample of at most {free // per_row:,} "
-        "rows, or use PNormPush with loss='exponential' and without lists, which keeps no scores."
-    )
+    if free is not None and seen.n_rows * per_row > free:
+        raise ValueError(
+            f"the scores of {seen.n_rows:,} rows need some {seen.n_rows * per_row / 1e9:.3g} GB of "
+            f"memory, but {free / 1e9:.3g} are free; fit on a sample of at most "
+            f"{free // per_row:,} rows, or use PNormPush with loss='exponential' and without "
+            "lists, which keeps no scores."
+        )

@@ -21,15 +21,19 @@ from toprank.inputs import check_choice, check_number
 from toprank.kernels.threads import threads_for
 from toprank.models.formula import Formula, Summand
 from toprank.models.terms import as_sum
-from toprank.objectives import ExponentialPush, LogLoss, objective_named
+from toprank.objectives import LogLoss, Push, objective_named
 from toprank.rankers.base import keep_columns
 from toprank.rankers.boosting import BoostedListsMixin
 from toprank.rankers.callbacks import Watch, with_callbacks
 from toprank.rankers.held_out import HeldOut, hold_out
 from toprank.rankers.supervised import SupervisedRanker, check_table
 from toprank.solvers.base import Progress
-from toprank.solvers.tree_boosting import Boosting
-from toprank.solvers.tree_problem import block_objective, problem_in_blocks, problem_in_memory
+from toprank.solvers.tree_boosting import (
+    Boosting,
+    block_objective,
+    problem_in_blocks,
+    problem_in_memory,
+)
 from toprank.trees import ObliviousTrees
 from toprank.trees.categories import Categories, column_directions
 from toprank.trees.foreign import read_model
@@ -38,8 +42,7 @@ if TYPE_CHECKING:
     from toprank.blocks import Blocks
     from toprank.kernels.threads import Threads
     from toprank.objectives import Objective
-    from toprank.solvers.tree_boosting import GrownTree
-    from toprank.solvers.tree_problem import TreeProblem
+    from toprank.solvers.tree_boosting import GrownTree, TreeProblem
     from toprank.truth import Truth
 
 Floats = NDArray[np.float64]
@@ -52,8 +55,8 @@ def _probability_slope(ranker: TreeRanker) -> float:
     objective = ranker._objective()  # noqa: SLF001
     if isinstance(objective, LogLoss):
         return 1.0
-    if isinstance(objective, ExponentialPush) and objective.has_probabilities:
-        return 1.0 + float(objective.p)
+    if isinstance(objective, Push) and objective.one_end_power is not None:
+        return 1.0 + objective.one_end_power
     raise AttributeError(
         "predict_proba is known for the log loss and for exponential pushes of finite p at one end "
         f"of the list, not for {objective!r}; use sklearn.calibration.CalibratedClassifierCV."
@@ -347,24 +350,20 @@ class TreeRanker(BoostedListsMixin, SupervisedRanker):
             )
         return np.append(directions, np.zeros(n_columns - directions.size, dtype=np.int64))
 
-    def _penalty(self) -> float:
-        """λ of the leaves."""
-        if self.reg_lambda != "auto":
-            return float(self.reg_lambda)
-        return 3.0 if isinstance(self._objective(), LogLoss) else 20.0
-
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _rules(self, n_rows: int, seed: int) -> Boosting:
-        rate = self.learning_rate
+        rate, penalty = self.learning_rate, self.reg_lambda
         if rate == "auto":
             rate = automatic_rate(n_rows, self.n_trees)
+        if penalty == "auto":
+            penalty = 3.0 if isinstance(self._objective(), LogLoss) else 20.0
         return Boosting(
             n_trees=self.n_trees,
             depth=self.depth,
             learning_rate=float(rate),
-            penalty=self._penalty(),
+            penalty=float(penalty),
             noise=float(self.random_strength),
             is_bootstrapped=self.bootstrap is not None,
             seed=seed,
@@ -385,8 +384,7 @@ class TreeRanker(BoostedListsMixin, SupervisedRanker):
     def _store(self, attributes: dict[str, Any]) -> None:
         for name in ("classes_", "link_", "validation_path_"):
             self.__dict__.pop(name, None)
-        for name, value in attributes.items():
-            setattr(self, name, value)
+        self.__dict__.update(attributes)
         if not self.trees_.n_trees:
             warnings.warn(
                 f"{type(self).__name__}: every row gets the same score, since the columns of X are "

@@ -322,7 +322,7 @@ def quality(scores: Floats, data: LabelledRows, allowed: Floats) -> float:
     so that equals stay equal whichever way sums are rounded.
     """
     ranked = ListOrder(scores, data)
-    totals = ranked.totals
+    totals = ranked.ties.total(ranked.ties.weight)
     found = [ranked.precision(np.clip(allowed * by, 0.0, totals)) for by in BUDGETS]
     return round(ranked.average_precision() + OF_BUDGET * float(np.mean(found)), 9)
 

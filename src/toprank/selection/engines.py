@@ -95,10 +95,8 @@ class LogisticRanker(SpoolingRanker):
         with _scaled_copy(table, family.low_, family.span_, scratch) as scaled:
             model.fit(scaled, truth.positives, sample_weight=truth.weights)
         weights, cut = model.coef_[0].astype(np.float64), float(model.intercept_[0])
-        for name, value in self._attributes(
-            family, weights, cut, truth.classes, np.dtype(np.float64)
-        ).items():
-            setattr(self, name, value)
+        dtype = np.dtype(np.float64)
+        self.__dict__.update(self._attributes(family, weights, cut, truth.classes, dtype))
         self.n_iter_ = int(model.n_iter_[0])
         return self
 

@@ -1,6 +1,6 @@
 """Labelled rows, their folds and samples, and estimates of the hits within a budget.
 
-Scikit-learn is imported where it is needed: a stored model makes promises without it.
+Scikit-learn is imported where it is needed: a stored model is evaluated without it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.inputs import rounded_up, within_budget
-from toprank.shortlists.promise import LEVEL, Interval, Promise, promised_hits
+from toprank.metrics.ranked import ScoredRows, rank_sorted, sort_rows
+from toprank.shortlists.calibration import LEVEL, Interval, Promise, promised_hits
 
 Floats = NDArray[np.float64]
 
@@ -148,13 +149,9 @@ class LabelledRows:
 
     def rows(self, index: NDArray[np.intp]) -> LabelledRows:
         """These rows alone."""
-        return LabelledRows(
-            self.X[index],
-            self.positives[index],
-            None if self.weights is None else self.weights[index],
-            None if self.groups is None else self.groups[index],
-            None if self.numbers is None else self.numbers[index],
-        )
+        optional = (self.weights, self.groups, self.numbers)
+        taken: list[Any] = [None if part is None else part[index] for part in optional]
+        return LabelledRows(self.X[index], self.positives[index], *taken)
 
     def metadata(self) -> dict[str, Any]:
         """Weights and lists, where there are any, as ``fit`` and the metrics take them."""
@@ -168,19 +165,13 @@ class LabelledRows:
         n_folds = min(n_folds, int(units), n_positives, self.n_rows - n_positives)
         if n_folds < 2 or (self.groups is not None and units < 4):
             return []
-        from sklearn.model_selection import (  # noqa: PLC0415
-            StratifiedGroupKFold,
-            StratifiedKFold,
-        )
+        from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold  # noqa: PLC0415
 
         kind = StratifiedKFold if self.groups is None else StratifiedGroupKFold
-        found = []
+        found: list[Fold] = []
         for number in range(n_repeats):
             splitter = kind(n_folds, shuffle=True, random_state=seed + number)
-            found += [
-                Fold(train, test)
-                for train, test in splitter.split(self.X, self.positives, self.groups)
-            ]
+            found += [Fold(*each) for each in splitter.split(self.X, self.positives, self.groups)]
         return found if all(self._has_pairs(fold.train) for fold in found) else []
 
     def _has_pairs(self, rows: NDArray[np.intp]) -> bool:
@@ -251,29 +242,23 @@ class ListOrder:
     """
 
     def __init__(self, scores: Floats, data: LabelledRows) -> None:
-        codes, rounded = data.codes, np.round(scores, DIGITS)
-        self.order = np.lexsort((-rounded, codes))
-        lists, values = codes[self.order], rounded[self.order]
-        starts = np.append(True, (lists[1:] != lists[:-1]) | (values[1:] != values[:-1]))
-        self.tie = np.cumsum(starts) - 1
-        at = np.flatnonzero(starts)
-        self.masses = data.masses
-        mass = self.masses[self.order]
-        self.weight = np.add.reduceat(mass, at)
-        self.gain = np.add.reduceat(mass * data.positives[self.order], at)
-        self.lists = lists[at]
-        self.totals = np.bincount(self.lists, self.weight)
-        starts_of_lists = np.append(0.0, np.cumsum(self.totals)[:-1])
-        self.above = np.cumsum(self.weight) - self.weight - starts_of_lists[self.lists]
+        codes = None if data.groups is None else data.codes
+        n_lists = 1 if codes is None else int(codes.max()) + 1
+        rounded = np.round(scores, DIGITS)
+        rows = ScoredRows(rounded, data.positives, data.weights, codes, n_lists)
+        self.by_score = sort_rows(rows)
+        self.ties = rank_sorted(rows, self.by_score)
+        self.above = self.ties.above(self.ties.weight)
 
     def inside(self, allowed: Floats) -> Floats:
         """Share of each tie that stands within the first ``allowed`` rows of its list."""
-        room = np.clip(allowed[self.lists] - self.above, 0.0, self.weight)
-        return np.asarray(room / np.where(self.weight > 0, self.weight, 1.0))
+        weight = self.ties.weight
+        room = np.clip(self.ties.spread(allowed) - self.above, 0.0, weight)
+        return np.asarray(room / np.where(weight > 0, weight, 1.0))
 
     def hits(self, allowed: Floats) -> Floats:
         """Positives, by weight, within the first ``allowed`` rows of each list."""
-        return np.asarray(np.bincount(self.lists, self.inside(allowed) * self.gain), np.float64)
+        return self.ties.total(self.inside(allowed) * self.ties.gain)
 
     def precision(self, allowed: Floats) -> float:
         """Share of positives within the first ``allowed`` rows, mean over lists."""
@@ -281,20 +266,16 @@ class ListOrder:
 
     def average_precision(self) -> float:
         """Mean precision at the positives, over the lists that have any."""
-        offsets = np.append(0.0, np.cumsum(np.bincount(self.lists, self.gain))[:-1])
-        found = np.cumsum(self.gain) - offsets[self.lists]
-        sums = np.bincount(self.lists, self.gain * found / (self.above + self.weight))
-        positives = np.bincount(self.lists, self.gain)
+        gain = self.ties.gain
+        found = self.ties.above(gain) + gain
+        sums = self.ties.total(gain * found / (self.above + self.ties.weight))
+        positives = self.ties.total(gain)
         return float(np.mean(sums[positives > 0] / positives[positives > 0]))
 
     def at_top(self) -> float:
         """Positives above the first negative, mean over lists."""
-        n_lists = self.totals.size
-        first = np.full(n_lists, np.inf)
-        mixed = self.gain < self.weight
-        np.minimum.at(first, self.lists[mixed], self.above[mixed])
-        is_above = self.above < first[self.lists]
-        return float(np.bincount(self.lists, self.gain * is_above, n_lists).mean())
+        has_negative = self.ties.above(self.ties.negatives_tied) + self.ties.negatives_tied > 0
+        return float(np.mean(self.ties.total(self.ties.gain * ~has_negative)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -345,8 +326,7 @@ class Hits:
         (share,), rows = shares, list_size or data.size
         wide, narrow = (np.minimum(allowed * by, data.size) for by in (AROUND, 1.0 / AROUND))
         edge = float((ranked.hits(wide) - ranked.hits(narrow))[0] / (wide - narrow)[0])
-        inside = np.empty(data.n_rows)
-        inside[ranked.order] = ranked.inside(allowed)[ranked.tie]
+        inside = ranked.by_score.for_each_row(ranked.inside(allowed))
         terms = inside * (data.positives - edge) * data.size / allowed[0]
         terms -= np.average(terms, weights=data.masses)
         in_list = min(max(1.0, budget * rows) if budget < 1 else budget, rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -39,8 +39,7 @@ from toprank.selection.blending import (
 from toprank.selection.candidates import DEFAULT, LINEAR, RANKERS, Candidate, family
 from toprank.selection.judging import LabelledRows, RankerComparison
 from toprank.selection.sampling import MemberBlocks, named_columns, sample_rows
-from toprank.shortlists.calibration import Calibration
-from toprank.shortlists.promise import Interval, Promise
+from toprank.shortlists.calibration import Calibration, Interval, Promise
 from toprank.tables import Table, as_table
 from toprank.tables.encoder import learned_encoding, needs_encoding
 from toprank.tables.encoding import Encoding
@@ -64,6 +63,7 @@ _SAMPLED = 40
 _MANY_MORE = 10
 # Cells of a sparse table up to which it is made dense.
 _DENSE_CELLS = 1 << 24
+_FLOATS = [np.float64, np.float32]
 # A fit on a stream takes some passes to read it, and its iterations longer than in memory.
 _PASSES, _ON_DISK = 10, 2.0
 # Rows that whole weights may stand for when they are counted one by one.
@@ -175,6 +175,19 @@ class TopRanker(BaseRanker):
     n_jobs: int | None = None
     random_state: int = 0
 
+    def _begin(self) -> None:
+        """Check the parameters and drop all fitted attributes, since the fit may fail."""
+        self._check_parameters()
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+        self.encoder_: Encoding | None = None
+        self.sampled_rows_: int | None = None
+        self.learned_rows_: int | None = None
+        self.comparison_: RankerComparison | None = None
+        self.hits_: Interval | None = None
+        self.precision_: Interval | None = None
+        self.promise_: Promise | None = None
+
     def fit(
         self,
         X: Any,
@@ -210,7 +223,6 @@ class TopRanker(BaseRanker):
         started = time.monotonic()
         self._begin()
         data = self._labelled(X, y, sample_weight, groups)
-        self.sampled_rows_: int | None = None
         return self._fit_rows(data, data.size, started, **choosing)
 
     def fit_blocks(self, blocks: Blocks) -> Self:
@@ -258,7 +270,7 @@ class TopRanker(BaseRanker):
         table = named_columns(taken.X, names) if lacking.any() else taken.X
         data = self._labelled(table, taken.y, taken.weights, None)
         keep_columns(self, len(names), blocks.feature_names)
-        stream, self.sampled_rows_ = None, None
+        stream = None
         if not taken.is_whole:
             self.sampled_rows_ = int(taken.y.size)
             members = MemberBlocks(blocks, self.classes_[1], self.encoder_, names)
@@ -293,31 +305,26 @@ class TopRanker(BaseRanker):
             raise ValueError(next(iter(cross.problems.values())))
         choices = self._choices(cross, own)
         names = [name for name in choices if name not in self.compared]
-        self.comparison_: RankerComparison | None = RankerComparison(
+        self.comparison_ = RankerComparison(
             rows=cross.data,
             scores={n: unseen_scores(cross, c) for n, c in choices.items()},
             budget=self.budget,
             list_size=self._size,
             n_folds=len(cross.parts()),
         )
-        self.best_candidate_ = self._preferred(self.comparison_, names)
-        weights = choices[self.best_candidate_](cross.scores, cross.data)
-        self._store_choice(cross, weights)
+        # the choice by its name in comparison_, where a single best has no name of its own
+        self._judged_as = self._preferred(self.comparison_, names)
+        weights = choices[self._judged_as](cross.scores, cross.data)
+        self._store_choice(self.comparison_, cross, weights)
         if journal is None:
             self._fit_choice(cross, weights, data, started, stream)
         return self
-
-    def _begin(self) -> None:
-        """Check the parameters and drop all fitted attributes, since the fit may fail."""
-        self._check_parameters()
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
 
     def _labelled(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike | None
     ) -> LabelledRows:
         """The rows of weight above 0, encoded as numbers without using the labels."""
-        checked = self._checked(X, reset=True)
+        checked = self._checked(X)
         self.classes_, positives = binary_labels(y)
         n_rows = checked.n_rows if isinstance(checked, Table) else checked.shape[0]
         check_length("y", positives.size, n_rows)
@@ -333,7 +340,6 @@ class TopRanker(BaseRanker):
             lists = None if lists is None else lists[numbers]
             if positives.all() or not positives.any():
                 raise ValueError("y has one class only in the rows of weight above 0.")
-        self.encoder_: Encoding | None = None
         if isinstance(checked, np.ndarray) and np.isnan(checked).any():
             checked = self._with_names(checked)
         if isinstance(checked, Table):
@@ -343,32 +349,21 @@ class TopRanker(BaseRanker):
             checked = self.encoder_.transform(checked)
         return LabelledRows(checked, positives, weights, lists, numbers).merged()
 
-    def _checked(self, X: Any, *, reset: bool) -> Any:
+    def _checked(self, X: Any) -> Any:
         """Array, CSR matrix, or a table of columns that an encoder turns into numbers."""
         if issparse(X):
-            return self._checked_csr(X, reset=reset)
-        if reset:
-            self._is_sparse = False
+            return self._checked_csr(X, reset=True)
+        self._is_sparse = False
         frame = None if isinstance(X, Table) else as_frame(X)
         if frame is not None or isinstance(X, Table):
             table = as_table(X)
-            if reset and (frame is None or needs_encoding(table)):
+            if frame is None or needs_encoding(table):
                 if not table.is_held_sparse:
                     is_named = frame is None or table.names == frame.columns
                     keep_columns(self, len(table.names), table.names if is_named else None)
                 return table
-            if not reset and self.encoder_ is not None:
-                return table
-        if reset:
-            check_room(X, type(self).__name__)
-        accepts_missing = reset or self.encoder_ is not None
-        numbers = validate_data(
-            self,
-            X,
-            reset=reset,
-            dtype=[np.float64, np.float32],
-            ensure_all_finite="allow-nan" if accepts_missing else True,
-        )
+        check_room(X, type(self).__name__)
+        numbers = validate_data(self, X, dtype=_FLOATS, ensure_all_finite="allow-nan")
         return np.asarray(numbers)
 
     def _with_names(self, numbers: NDArray[Any]) -> Table:
@@ -378,21 +373,25 @@ class TopRanker(BaseRanker):
 
     def _encoded(self, X: Any) -> Any:
         """New rows as the numbers that the rankers take."""
-        checked = self._checked(X, reset=False)
-        if self.encoder_ is None or issparse(checked):
-            return checked
-        if not isinstance(checked, Table):
-            return self.encoder_.transform(self._with_names(checked))
-        table = checked.read_by(self.encoder_.schema)
-        numbers = self.encoder_.transform(table)
-        if not isinstance(X, Table):
-            _warn(_what_is_missing(table, self.encoder_))
+        if issparse(X):
+            return self._checked_csr(X, reset=False)
+        encoder = self.encoder_
+        if encoder is None:
+            return np.asarray(validate_data(self, X, reset=False, dtype=_FLOATS))
+        if isinstance(X, Table):
+            return encoder.transform(X.read_by(encoder.schema))
+        if as_frame(X) is None:
+            given: dict[str, Any] = {"dtype": _FLOATS, "ensure_all_finite": "allow-nan"}
+            numbers = np.asarray(validate_data(self, X, reset=False, **given))
+            return encoder.transform(self._with_names(numbers))
+        table = as_table(X).read_by(encoder.schema)
+        numbers = encoder.transform(table)
+        _warn(encoder.misfits(table))
         return numbers
 
     def _checked_csr(self, X: Any, *, reset: bool) -> Any:
         """A sparse table checked; as a dense one where it is small, so that trees can take part."""
-        kinds = [np.float64, np.float32]
-        checked = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=kinds)
+        checked = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=_FLOATS)
         if reset:
             self._is_sparse = math.prod(checked.shape) > _DENSE_CELLS
         if not self._is_sparse:
@@ -435,7 +434,6 @@ class TopRanker(BaseRanker):
         pool = data.sample(_JUDGED * self.max_rows, self.random_state)
         repeats = min(_MOST_REPEATS, math.ceil(_ROWS_OF_REPEATS / pool.n_rows))
         folds = pool.folds(self.n_folds, repeats, self.random_state)
-        self.learned_rows_: int | None = None
         if not folds:
             return None
         if pool.n_rows > self.max_rows:
@@ -479,17 +477,21 @@ class TopRanker(BaseRanker):
             return next((n for n in RANKERS if shares.get(n, -1.0) >= floor), self._name_of_choice)
         return self._name_of_choice
 
-    def _store_choice(self, cross: CrossFit, weights: Floats) -> None:
+    def _store_choice(self, found: RankerComparison, cross: CrossFit, weights: Floats) -> None:
         """Store what was chosen and the hits to expect of it."""
+        self.best_candidate_ = BLEND
+        if self._judged_as != BLEND:
+            self.best_candidate_ = cross.members[int(np.argmax(weights))].candidate.name
         self.weights_ = {
             member.candidate.label: float(weight)
             for member, weight in zip(cross.members, weights, strict=True)
             if weight > 0
         }
         self.cv_results_ = cross.results(weights, cross.data.allowed(self.budget, self._size))
-        self._promise()
-        if self.best_candidate_ != BLEND:
-            self.best_candidate_ = cross.members[int(np.argmax(weights))].candidate.name
+        self.promise_ = found.promise(self._judged_as)
+        hits = found.hits[self._judged_as]
+        self.hits_ = hits.promise()
+        self.precision_ = Interval(*(each / hits.budget for each in self.hits_))
 
     def _fit_choice(
         self,
@@ -566,18 +568,6 @@ class TopRanker(BaseRanker):
             scores, positives, sample_weight=weights_of_rows, is_exact=False
         )
 
-    def _promise(self) -> None:
-        """Store the expected hits within the budget of one new list."""
-        self.hits_: Interval | None = None
-        self.precision_: Interval | None = None
-        self.promise_: Promise | None = None
-        self._judged_as = self.best_candidate_  # the name that it has in comparison_
-        if self.comparison_ is not None:
-            self.promise_ = self.comparison_.promise(self.best_candidate_)
-            found = self.comparison_.hits[self.best_candidate_]
-            self.hits_ = found.promise()
-            self.precision_ = Interval(*(each / found.budget for each in self.hits_))
-
     def _seconds_left(self, started: float) -> float:
         limit = math.inf if self.time_limit is None else float(self.time_limit)
         return limit - (time.monotonic() - started)
@@ -585,8 +575,6 @@ class TopRanker(BaseRanker):
     def _keep_simplest(self, data: LabelledRows, first: Candidate) -> None:
         """Fit the first candidate where there are too few rows to choose."""
         self.best_candidate_, self.weights_ = first.name, {first.label: 1.0}
-        self.comparison_ = None
-        self._promise()
         self.cv_results_ = {}
         self.best_estimator_ = clone(first.estimator)
         self.best_estimator_.fit(data.X, data.positives, **data.metadata())
@@ -675,22 +663,9 @@ class TopRanker(BaseRanker):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        tags.classifier_tags.poor_score = False
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
-
-
-def _what_is_missing(table: Table, encoder: Encoding) -> Iterator[str]:
-    """Sentences on columns and cells that count as missing in new rows."""
-    for name in encoder.absent_columns(table):
-        yield f"{table.name} has no column {name!r}: it counts as missing in every row."
-    for name, (size, rows, cell) in table.misread().items():
-        kind = encoder.schema[name].kind
-        yield (
-            f"{name}: {size:,} of {table.n_rows:,} cells cannot be read as a {kind} ({cell!r} in "
-            f"row {rows[0] + 1:,}) and count as missing."
-        )
 
 
 def _warn(notes: Iterable[str]) -> None:

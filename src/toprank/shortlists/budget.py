@@ -38,6 +38,8 @@ DAYS = 7
 PATIENCE = 10.0
 # What earlier days are worth against this one, in days, where the time of day is known.
 PRIOR = 0.2
+# What is counted in the course of a day.
+COUNTS = ("n_seen", "n_opened", "n_batches")
 
 
 class DailyBudget:
@@ -152,41 +154,9 @@ class DailyBudget:
 
     def state(self) -> dict[str, Any]:
         """The whole state, as plain values."""
-        return {
-            "toprank_daily_budget": 1,
-            "budget": self.budget,
-            "rows_per_day": self.rows_per_day,
-            "deviation": self.deviation,
-            "day": self.day,
-            "n_seen": self.n_seen,
-            "n_opened": self.n_opened,
-            "n_batches": self.n_batches,
-            "batches": self.batches,
-            "recent": list(self._recent),
-        }
-
-    @classmethod
-    def of_state(cls, state: Any) -> DailyBudget:
-        """Go on where :meth:`state` was taken."""
-        try:
-            made = cls(state["budget"], rows_per_day=state["rows_per_day"])
-            check_number("deviation", state["deviation"], 0.0)
-            for name in ("n_seen", "n_opened", "n_batches"):
-                check_number(name, state[name], 0, whole=True)
-            for number in state["batches"]:
-                check_number("batches", number, 0, whole=True)
-            recent = as_scores(np.array(state["recent"], dtype=np.float64), name="recent")
-            made.day = None if state["day"] is None else str(state["day"])
-            check_number("toprank_daily_budget", state["toprank_daily_budget"], 1, 1, whole=True)
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(
-                f"this is not the state of a daily budget ({error}); delete the file to begin anew."
-            ) from None
-        made.deviation = float(state["deviation"])
-        made.n_seen, made.n_opened = state["n_seen"], state["n_opened"]
-        made.n_batches, made.batches = state["n_batches"], [*state["batches"]][-DAYS:]
-        made._remember(recent.astype(np.float64))
-        return made
+        kept = ("budget", "rows_per_day", "deviation", "day", *COUNTS, "batches")
+        state: dict[str, Any] = {name: getattr(self, name) for name in kept}
+        return {"toprank_daily_budget": 1, **state, "recent": list(self._recent)}
 
     @classmethod
     @contextmanager
@@ -225,12 +195,26 @@ class DailyBudget:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> DailyBudget:
-        """Read a state that :meth:`save` has written."""
+        """Read a state that :meth:`save` has written, and go on where it was taken."""
         try:
             state = json.loads(Path(path).read_text(encoding="utf-8"))
-        except ValueError:
-            state = {}
-        return cls.of_state(state)
+            check_number("toprank_daily_budget", state["toprank_daily_budget"], 1, 1, whole=True)
+            made = cls(state["budget"], rows_per_day=state["rows_per_day"])
+            check_number("deviation", state["deviation"], 0.0)
+            for name in COUNTS:
+                check_number(name, state[name], 0, whole=True)
+                setattr(made, name, state[name])
+            for number in state["batches"]:
+                check_number("batches", number, 0, whole=True)
+            made.day = None if state["day"] is None else str(state["day"])
+            recent = as_scores(np.array(state["recent"], dtype=np.float64), name="recent")
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"this is not the state of a daily budget ({error}); delete the file to begin anew."
+            ) from None
+        made.deviation, made.batches = float(state["deviation"]), [*state["batches"]][-DAYS:]
+        made._remember(recent.astype(np.float64))
+        return made
 
 
 def _claim(lock: Path) -> None:

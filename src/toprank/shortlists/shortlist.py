@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from toprank.inputs import as_amounts, rows_within_budget
 from toprank.shortlists.calibration import as_new_scores, check_confidence
-from toprank.shortlists.conformal import measure_drift, select_rows
-from toprank.shortlists.hits import hits_at_least
+from toprank.shortlists.conformal import hits_at_least, measure_drift, select_rows
 from toprank.shortlists.quotas import Cap, Quota, as_caps, as_quotas, choose_rows
 from toprank.shortlists.value import (
     Profit,

@@ -100,10 +100,6 @@ class Run:
         """Whether the largest derivative is small enough."""
         return slope == 0 or (self.tol is not None and slope <= self.tol)
 
-    def stops(self, progress: Progress) -> bool:
-        """Call the monitor; true where it asks to stop."""
-        return self.monitor is not None and self.monitor(progress)
-
 
 @dataclass
 class Solution:
@@ -118,6 +114,15 @@ class Solution:
     n_iter: int = 0
     slope: float = np.inf
     path: list[float] = field(default_factory=list)
+
+    def record(self, value: float, monitor: Monitor | None) -> bool:
+        """Add a value to the path and call the monitor; true where that asks to stop."""
+        self.path.append(value)
+        if not self.n_iter or monitor is None:
+            return False
+        is_over = monitor(Progress(self.n_iter, value, self.weights))
+        self.status = "stopped" if is_over else self.status
+        return is_over
 
     def stalls(self) -> bool:
         """Whether the last few iterations changed the value by rounding only."""

@@ -21,10 +21,10 @@ from toprank.kernels.steps import FLAT, LONGEST, pick
 from toprank.objectives import pnorm_push
 from toprank.solvers.base import SEPARATED
 from toprank.solvers.boosting_classes import ClassState
-from toprank.solvers.boosting_columns import ColumnState
 from toprank.solvers.boosting_states import (
     BoostingState,
     ClassificationLoss,
+    ColumnState,
     LadderState,
     PairState,
 )
@@ -44,9 +44,11 @@ class Boosted:
     ``path`` holds the log loss before the first round and after each one, ``edges`` the
     largest edge and ``silent`` the share d₀ of the chosen weak ranker in each round;
     ``smooth_margins`` is G̃ = -ln F̃ / Σ|steps| after each round, F̃ being in units of the smallest
-    pair weight, so that G̃ lies below every margin. ``class_losses`` holds ln F₊ and ln F₋ after
-    each round, and ``intercepts`` what the ranker adds to the scores of that round. Losses of
-    classes are e^``log_unit`` times larger in the units of the weights that were given.
+    pair weight, so that G̃ lies below every margin. ``soft_margins`` are those of f/‖λ‖₁ where
+    weights are bounded. No margin is above ``ceiling``, the least edge. ``class_losses`` holds
+    ln F₊ and ln F₋ after each round, and ``intercepts`` what the ranker adds to the scores of that
+    round. Losses of classes are e^``log_unit`` times larger in the units of the weights that were
+    given.
     """
 
     path: list[float]
@@ -55,15 +57,23 @@ class Boosted:
     edges: list[float] = field(default_factory=list)
     silent: list[float] = field(default_factory=list)
     smooth_margins: list[float] = field(default_factory=list)
+    soft_margins: list[float] = field(default_factory=list)
     class_losses: list[tuple[float, float]] = field(default_factory=list)
     intercepts: list[float] = field(default_factory=list)
     status: Literal["max_iter", "converged", "separated", "stopped"] = "max_iter"
     log_unit: float = 0.0
+    length: float = 0.0
+    ceiling: float = math.inf
 
     @property
     def n_iter(self) -> int:
         """How many rounds were taken."""
         return len(self.indices)
+
+    @property
+    def smooth_margin(self) -> float:
+        """G̃ of the last round that moved."""
+        return self.smooth_margins[-1] if self.length > 0 else -math.inf
 
     def weights(self, n_weak: int) -> NDArray[np.float64]:
         """Add up the steps, weak ranker by weak ranker."""
@@ -72,11 +82,11 @@ class Boosted:
         return weights
 
     def truncate(self, n_rounds: int) -> None:
-        """Forget all but the first rounds."""
+        """Forget all but the first rounds; the ceiling stays true."""
         del self.path[n_rounds + 1 :]
         for column in (self.indices, self.steps, self.edges, self.silent, self.smooth_margins):
             del column[n_rounds:]
-        del self.class_losses[n_rounds:], self.intercepts[n_rounds:]
+        del self.soft_margins[n_rounds:], self.class_losses[n_rounds:], self.intercepts[n_rounds:]
 
 
 # A smooth margin above this is positive, whatever the rounding of the loss.
@@ -91,6 +101,7 @@ def boost(
     *,
     selection: Selection = "largest_decrease",
     ascent: Ascent | None = None,
+    delta: float | None = None,
     max_step: float | None = None,
     both: bool = True,
     free: int | None = None,
@@ -103,57 +114,80 @@ def boost(
     RankBoost ends when no weak ranker has a rate above ``tol``, or when all pairs are right and
     the loss is below e^-30 of what it was. Smooth margin ranking ends when the best possible
     margin ρ, which no edge falls below, is within ``tol`` of G̃; ``ascent`` says how it climbs, by
-    equation (12) or by the line search (10). ``max_step`` shortens longer steps; None leaves them
+    equation (12) or by the line search (10). With ``delta`` the criterion of the state is
+    :class:`~toprank.solvers.soft_boosting.CappedMargins`, and rounds end when the soft margin is
+    within that share of the best possible. ``max_step`` shortens longer steps; None leaves them
     as they are, and LONGEST stands for infinite ones. ``both`` allows negative steps, ``free``
     names one weak ranker that always may have them. ``tol=None`` ends at ``max_iter`` only, or
     where no weak ranker gains anything.
     """
     state.limit = LONGEST if max_step is None else min(max_step, LONGEST)
     run = Boosted([state.log_loss + state.log_unit], log_unit=state.log_unit)
-    length, ceiling = 0.0, math.inf
+    coefficients = np.zeros(state.n_weak)
     while run.n_iter < max_iter:
         rates = state.rates(selection)
         if not rates.size:
-            run.status = "converged"
+            run.status, run.ceiling = "converged", 0.0
             break
         worth = np.abs(rates) if both else rates.copy()
         if free is not None:
             worth[free] = abs(rates[free])
         index = pick(worth)
         rate = float(worth[index])
-        smooth_margin = run.smooth_margins[-1] if length > 0 else -math.inf
-        climbs = ascent if smooth_margin > POSITIVE else None
-        ceiling = min(ceiling, rate)
-        if rate <= FLAT or _is_done(run, rate, tol, ascent is not None, ceiling - smooth_margin):
-            run.status = "separated" if _is_separated(run) else "converged"
+        run.ceiling = min(run.ceiling, rate)
+        if rate <= FLAT or _is_done(run, rate, tol, ascent, delta):
+            run.status = "separated" if delta is None and _is_separated(run) else "converged"
             break
         run.edges.append(abs(state.edge(index)))
         run.silent.append(state.silent_share(index))
-        sign = math.copysign(1.0, rates[index])
-        if climbs is None:
-            step = state.loss_step(index)
-        elif climbs == "exact":
-            step = state.line_step(index, sign, smooth_margin, length)
-        else:
-            step = state.margin_step(index, sign, smooth_margin)
+        step = _step(state, run, index, math.copysign(1.0, rates[index]), ascent, delta)
         state.advance(index, step)
-        length += abs(step)
+        run.length += abs(step)
+        coefficients[index] += step
         run.indices.append(index)
         run.steps.append(step)
         run.path.append(state.log_loss + state.log_unit)
-        below = state.log_smallest - state.log_loss
-        run.smooth_margins.append(below / length if length > 0 else -math.inf)
-        run.class_losses.append(state.class_losses())
+        if delta is None:
+            below = state.log_smallest - state.log_loss
+            run.smooth_margins.append(below / run.length if run.length > 0 else -math.inf)
+            run.class_losses.append(state.class_losses())
+        else:
+            # steps that took each other back count no longer: that only raises the soft margin
+            length = max(float(np.abs(coefficients).sum()), 1e-300)
+            run.soft_margins.append(state.criterion.soft_margin(state.scores) / length)
         if monitor is not None and monitor(run):
             run.status = "stopped"
             break
     return run
 
 
-def _is_done(run: Boosted, rate: float, tol: float | None, smooth: bool, gap: float) -> bool:
+def _is_done(
+    run: Boosted, rate: float, tol: float | None, ascent: Ascent | None, delta: float | None
+) -> bool:
+    if delta is not None and run.n_iter and run.soft_margins[-1] >= (1.0 - delta) * run.ceiling:
+        return True
     if tol is None:
         return False
-    return gap <= tol if smooth else rate <= tol or _is_separated(run)
+    if ascent is not None:
+        return run.ceiling - run.smooth_margin <= tol
+    return rate <= tol or (delta is None and _is_separated(run))
+
+
+def _step(
+    state: BoostingState,
+    run: Boosted,
+    index: int,
+    sign: float,
+    ascent: Ascent | None,
+    delta: float | None,
+) -> float:
+    if delta is not None:
+        return state.margin_step(index, sign, (1.0 - delta) * run.ceiling)
+    if ascent is None or run.smooth_margin <= POSITIVE:
+        return state.loss_step(index)
+    if ascent == "exact":
+        return state.line_step(index, sign, run.smooth_margin, run.length)
+    return state.margin_step(index, sign, run.smooth_margin)
 
 
 def _is_separated(run: Boosted) -> bool:

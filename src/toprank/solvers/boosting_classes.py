@@ -26,7 +26,7 @@ from toprank.kernels.class_sums import (
     multiply,
     ranking_masses,
 )
-from toprank.solvers.boosting_states import Selection, StumpState
+from toprank.solvers.boosting_states import StumpState
 from toprank.solvers.passes import Moments
 from toprank.weak_rankers.stumps import SAMPLE, StumpDesign
 
@@ -62,20 +62,18 @@ class ClassState(StumpState):
         *,
         classify: bool = False,
     ) -> None:
-        super().__init__(design)
+        super().__init__(design, design.n_weak + classify)
         self._classify = classify
-        self._bounds = (0, n_positives, design.n_rows)
+        self._classes = slice(0, n_positives), slice(n_positives, design.n_rows)
         self._log_weights = None if weights is None else np.log(weights)
         self._coefficients = np.zeros(design.n_weak)
         self._constant = 0.0
-        self._chunks = [
-            np.arange(self._bounds[side], self._bounds[side + 1], CHUNK) for side in (0, 1)
-        ]
+        self._chunks = [np.arange(rows.start, rows.stop, CHUNK) for rows in self._classes]
         index_type = np.int32 if design.n_rows < np.iinfo(np.int32).max else np.int64
         # one place more: a row is written before it is known whether it stays
         self._changed = np.empty(design.n_rows + 1, dtype=index_type)
         self._change = np.empty(design.n_rows + 1)
-        self._sums = np.empty((2, len(design.sizes), 256))
+        self._sums = np.empty((2, *design.layout.sizes.shape, 256))
         self._weights = np.ones(design.n_rows)
         self._scales = [0.0, 0.0]
         if weights is not None:
@@ -84,13 +82,10 @@ class ClassState(StumpState):
         # rows (by weight) of each code: they say which side of a stump is smaller
         self._population = self._sums.copy()
         self._set_loss()
-        if classify:
-            self.n_weak = design.n_weak + 1
 
     def _set_weights(self, weights: NDArray[np.float64]) -> None:
         """Start with each class on a scale of its own, so that no product vanishes."""
-        for side in (0, 1):
-            rows = slice(self._bounds[side], self._bounds[side + 1])
+        for side, rows in enumerate(self._classes):
             self._weights[rows] = scaled_weights(weights[rows])
             self._scales[side] = log_scale(weights[rows], self._weights[rows])
 
@@ -112,6 +107,10 @@ class ClassState(StumpState):
 
     def _fill_masses(self) -> None:
         self._fill(self._sums, self.design.layout, self._masses)
+        if self._classify:  # the constant classifier is right on the positives
+            positives, negatives = self.class_losses()
+            self._masses[0, -1] = 1.0 / (1.0 + math.exp(min(negatives - positives, MOST)))
+            self._masses[3, -1] = 1.0 / (1.0 + math.exp(min(positives - negatives, MOST)))
 
     def _fill(self, sums: NDArray[np.float64], layout: Layout, masses: NDArray[np.float64]) -> None:
         """Write the shares of all stumps of some columns from the histograms of these columns."""
@@ -121,43 +120,24 @@ class ClassState(StumpState):
         else:
             ranking_masses(sums[0], sums[1], layout, masses)
 
-    def rates(self, selection: Selection) -> NDArray[np.float64]:
-        found = super().rates(selection)
-        if not self._classify:
-            return found
-        right, _, _, wrong = self.shares(self.design.n_weak)
-        constant = (
-            math.sqrt(right) - math.sqrt(wrong)
-            if selection == "largest_decrease"
-            else right - wrong
-        )
-        return np.append(found, constant)
-
     def _measure(self, index: int) -> NDArray[np.float64]:
-        if index == self.design.n_weak:  # the constant classifier is right on the positives
-            positives, negatives = self.class_losses()
-            right = 1.0 / (1.0 + math.exp(min(negatives - positives, MOST)))
-            wrong = 1.0 / (1.0 + math.exp(min(positives - negatives, MOST)))
-            return np.array([right, 0.0, 0.0, wrong])
-        found: NDArray[np.float64] = self._masses[:, index]
-        if found[found > 0].min(initial=1.0) >= SMALL:
+        found = super()._measure(index)
+        if index == self.design.n_weak or found[found > 0].min(initial=1.0) >= SMALL:
             return found
         return self._measure_anew(index)
 
     def _measure_anew(self, index: int) -> NDArray[np.float64]:
         """Shares of one stump from new histograms of its column."""
         design = self.design
-        column, _, _ = design.place(index)
+        column, _, _ = design.layout.place(index)
         sums = np.empty((2, 1, 256))
-        for side in (0, 1):
-            rows = slice(self._bounds[side], self._bounds[side + 1])
+        for side, rows in enumerate(self._classes):
             sums[side, 0] = histogram(design.codes[column, rows], self._weights[rows])
-        first, end = design.offsets[column : column + 2]
-        masses = np.empty((4, end - first))
         mine = slice(column, column + 1)
-        alone = Layout(design.sizes[mine], design.doubled[mine], np.array([0, end - first]))
+        alone = Layout.of(design.layout.sizes[mine], design.layout.doubled[mine])
+        masses = np.empty((4, alone.offsets[-1]))
         self._fill(sums, alone, masses)
-        return masses[:, index - first]
+        return masses[:, index - design.layout.offsets[column]]
 
     # moving -------------------------------------------------------------------------------
 
@@ -187,7 +167,7 @@ class ClassState(StumpState):
 
     def _multiply(self, side: int, column: int, factors: NDArray[np.float64]) -> None:
         """Multiply the weights of one class, and carry the change to every histogram."""
-        starts, end = self._chunks[side], self._bounds[side + 1]
+        starts, end = self._chunks[side], self._classes[side].stop
         counts = np.zeros(starts.size, dtype=np.intp)
         codes = self.design.codes
 
@@ -215,9 +195,8 @@ class ClassState(StumpState):
     def _renew(self) -> None:
         """Weights from the scores of the model, and histograms from the weights."""
         scores = self.scores()
-        for side, sign in ((0, -1.0), (1, 1.0)):
-            rows = slice(self._bounds[side], self._bounds[side + 1])
-            exponents = sign * scores[rows]
+        for side, rows in enumerate(self._classes):
+            exponents = (-1.0, 1.0)[side] * scores[rows]
             if self._log_weights is not None:
                 exponents += self._log_weights[rows]
             self._scales[side] = float(exponents.max())
@@ -230,19 +209,16 @@ class ClassState(StumpState):
         return self.design.scores(self._coefficients) + self._constant
 
     def _resum(self) -> None:
-        self._resum_class(0)
-        self._resum_class(1)
+        """All histograms anew."""
+        codes = self.design.codes
+
+        def add(first: int, last: int) -> None:
+            for rows, sums in zip(self._classes, self._sums, strict=True):
+                add_weights(codes, self._weights, rows.start, rows.stop, first, last, sums)
+
+        self.threads.over(codes.shape[0], add)
         self._totals = self._sums[:, 0].sum(axis=1)
         self._peaks = self._totals.copy()
-
-    def _resum_class(self, side: int) -> None:
-        start, stop = self._bounds[side], self._bounds[side + 1]
-        self.threads.over(
-            self.design.codes.shape[0],
-            lambda first, last: add_weights(
-                self.design.codes, self._weights, start, stop, first, last, self._sums[side]
-            ),
-        )
 
 
 # Rows in blocks -----------------------------------------------------------------------------------
@@ -295,22 +271,15 @@ class PassState(StumpState):
     """
 
     def __init__(self, blocks: Blocks, family: Stumps, positive: Any, largest: float = 1.0) -> None:
-        sizes = family.sizes()
-        super().__init__(StumpDesign(np.empty((sizes.size, 0), np.uint8), sizes, family.doubled()))
+        codes = np.empty((len(family.thresholds_), 0), np.uint8)
+        super().__init__(StumpDesign(codes, family.layout()))
         self._blocks = blocks.kept(binned, family.thresholds_, positive, largest)
         self.log_unit = 2 * log_scale(np.array([largest]), scaled_weights(np.array([largest])))
         self._coefficients = np.zeros(self.n_weak)
         self._set_weights()
 
     def _set_weights(self) -> None:
-        tables = np.array(
-            [
-                self.design.lookup(j, self._coefficients[start:stop])
-                for j, (start, stop) in enumerate(
-                    zip(self.design.offsets[:-1], self.design.offsets[1:], strict=True)
-                )
-            ]
-        )
+        tables = self.design.lookups(self._coefficients)
         self._positives, self._negatives = self._blocks.total(weights_by_bin, tables).parts
         self.log_loss = sum(self.class_losses())
 
@@ -324,10 +293,6 @@ class PassState(StumpState):
     def _fill_masses(self) -> None:
         sums = self._positives.first, self._negatives.first
         ranking_masses(*sums, self.design.layout, self._masses)
-
-    def _measure(self, index: int) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = self._masses[:, index]
-        return found
 
     def _move(self, index: int, step: float) -> None:
         self._coefficients[index] += step

@@ -2,15 +2,16 @@
 
 A state has the loss of the present scores, rates every weak ranker, measures one of them and moves
 the scores along it. :mod:`toprank.solvers.boosting` chooses the weak ranker and the step. Here are
-the states of stumps where pair weights are no single product, for graded lists and explicit pairs;
-those of two classes are in :mod:`toprank.solvers.boosting_classes`, and those of weak rankers of
-any values in :mod:`toprank.solvers.boosting_columns`.
+the states of stumps where pair weights are no single product, for graded lists and explicit pairs,
+and that of weak rankers of any values: features, and what the user brings. The states of stumps on
+two classes are in :mod:`toprank.solvers.boosting_classes`.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -27,13 +28,18 @@ from toprank.kernels.pair_stumps import (
 )
 from toprank.kernels.steps import LONGEST, growth, line_step, loss_step, margin_step, rates
 from toprank.objectives.exponential import ExponentialCriterion, PushFormula
+from toprank.solvers.descent import Point, minimize_on_line
 
 if TYPE_CHECKING:
     from toprank.kernels.ladder import Ladder
+    from toprank.weak_rankers import Design
     from toprank.weak_rankers.stumps import StumpDesign
 
 Selection = Literal["largest_decrease", "steepest"]
 Ascent = Literal["approximate", "exact"]
+
+# A derivative this small beside the one at the start ends a line search.
+LEVEL = 1e-13
 
 
 class BoostingState(ABC):
@@ -50,6 +56,7 @@ class BoostingState(ABC):
     # the losses of the two classes, where there are labels and the scores are kept
     by_class: ClassificationLoss | None = None
     scores: Any
+    criterion: Any  # of the scores, of weak rankers of any values
 
     @abstractmethod
     def rates(self, selection: Selection) -> NDArray[np.float64]:
@@ -115,9 +122,9 @@ class ClassificationLoss:
 class StumpState(BoostingState):
     """Stumps: four shares of the weight say all about one of them (see kernels.steps)."""
 
-    def __init__(self, design: StumpDesign) -> None:
+    def __init__(self, design: StumpDesign, n_weak: int | None = None) -> None:
         self.design = design
-        self.n_weak = design.n_weak
+        self.n_weak = design.n_weak if n_weak is None else n_weak
         self.threads = design.threads
         self._masses = np.zeros((4, self.n_weak))
         self._measured: dict[int, tuple[float, float, float, float]] = {}
@@ -126,9 +133,9 @@ class StumpState(BoostingState):
     def _fill_masses(self) -> None:
         """Write the shares of all stumps into ``_masses``."""
 
-    @abstractmethod
     def _measure(self, index: int) -> NDArray[np.float64]:
-        """Shares of one stump, without differences."""
+        """Shares of one stump, without differences where sums were made of them."""
+        return np.asarray(self._masses[:, index])
 
     @abstractmethod
     def _move(self, index: int, step: float) -> None:
@@ -136,10 +143,7 @@ class StumpState(BoostingState):
 
     def rates(self, selection: Selection) -> NDArray[np.float64]:
         self._fill_masses()
-        found: NDArray[np.float64] = rates(
-            self._masses, selection == "largest_decrease", self.limit
-        )
-        return found
+        return rates(self._masses, selection == "largest_decrease", self.limit)
 
     def shares(self, index: int) -> tuple[float, float, float, float]:
         """The four shares p₁, p½, m½, m₁ of one stump."""
@@ -191,8 +195,7 @@ class ScoredState(StumpState):
     def _twice(self, index: int) -> NDArray[np.uint8]:
         """2h of one stump, in {0, 1, 2}, for every row."""
         column, values = self.design.values_by_code(index)
-        doubled: NDArray[np.uint8] = (2 * values).astype(np.uint8)[self.design.codes[column]]
-        return doubled
+        return np.asarray((2 * values).astype(np.uint8)[self.design.codes[column]])
 
     def _fill_with(self, kernel: Any, *rows: Any) -> None:
         """Let a kernel write the shares of all stumps, columns shared by the threads."""
@@ -240,10 +243,8 @@ class LadderState(ScoredState):
         self._fill_with(ladder_masses, *lists)
 
     def _measure(self, index: int) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = ladder_masses_of(
-            self._twice(index), self._ladder.rungs, self._ladder.first_rungs, self._weights
-        )
-        return found
+        rungs = self._ladder.rungs, self._ladder.first_rungs
+        return ladder_masses_of(self._twice(index), *rungs, self._weights)
 
 
 class PairState(ScoredState):
@@ -280,3 +281,141 @@ class PairState(ScoredState):
         moved = twice[self._better] - twice[self._worse]
         by_move = np.bincount(moved + 2, self._weights, minlength=5)  # -1, -1/2, 0, 1/2, 1
         return np.asarray(by_move[[4, 3, 1, 0]])
+
+
+# Weak rankers of any values ----------------------------------------------------------------------
+
+
+class ColumnState(BoostingState):
+    """Weak rankers h in [0, 1] on a criterion of the scores, by exact line searches.
+
+    Steps have no closed form. Every trial of a step is one look at ``value_and_gradient`` of the
+    criterion, which is convex and on a logarithmic scale; the best step is found along the scores,
+    without the table.
+
+    ``by_class`` gives the losses of the two classes, where there are labels. Where it is the
+    criterion itself, rows are classified: with the weak classifiers 2h - 1 and, as the last one,
+    the constant 1. Rating by the largest decrease searches along every weak ranker: O(rows·weak
+    rankers) trials per round.
+    """
+
+    def __init__(
+        self, design: Design, criterion: Any, by_class: ClassificationLoss | None = None
+    ) -> None:
+        self.design = design
+        self._classify = criterion is by_class
+        self.n_weak = design.n_weak + self._classify
+        self.criterion = criterion
+        self.by_class = by_class
+        self.scores = np.zeros(design.n_rows)
+        self._gradient: NDArray[Any]
+        self.log_loss, self._gradient = criterion.value_and_gradient(self.scores)
+
+    def column(self, index: int) -> NDArray[np.float64]:
+        """Values of one weak ranker or, where rows are classified, weak classifier."""
+        if index == self.design.n_weak:
+            return np.ones(self.design.n_rows)
+        values = self.design.column(index)
+        return 2.0 * values - 1.0 if self._classify else values
+
+    def _edges(self) -> NDArray[np.float64]:
+        edges = -self.design.correlate(self._gradient)
+        if not self._classify:
+            return edges
+        constant = -float(self._gradient.sum())
+        return np.append(2.0 * edges - constant, constant)
+
+    def rates(self, selection: Selection) -> NDArray[np.float64]:
+        edges = self._edges()
+        if selection == "steepest":
+            return edges
+        found = np.zeros(self.n_weak)
+        for index in np.flatnonzero(edges):
+            line = WeakRankerLine(self, int(index))
+            step = line.root(_flat)
+            gained = -np.expm1(min(line.at(step)[0] - self.log_loss, 0.0))
+            found[index] = np.copysign(np.sqrt(gained), edges[index])
+        return found
+
+    def edge(self, index: int) -> float:
+        return float(-self._gradient @ self.column(index))
+
+    def loss_step(self, index: int) -> float:
+        return WeakRankerLine(self, index).root(_flat)
+
+    def margin_step(self, index: int, sign: float, target: float) -> float:
+        return WeakRankerLine(self, index).root(lambda _, slope, __: slope + sign * target, sign)
+
+    def line_step(self, index: int, sign: float, smooth_margin: float, length: float) -> float:
+        """Step at which G̃ is largest along the weak ranker (equation 10).
+
+        With φ = -ln F̃ the derivative of φ(α)/(‖λ‖₁ + α) has the sign of (‖λ‖₁ + α)·φ' - φ,
+        which falls, as φ is concave: one root. Before the step φ is G̃·‖λ‖₁.
+        """
+        origin = self.log_loss + smooth_margin * length
+        return WeakRankerLine(self, index).root(
+            lambda value, slope, step: (length + abs(step)) * slope - sign * (value - origin), sign
+        )
+
+    def advance(self, index: int, step: float) -> None:
+        self.scores += step * self.column(index)
+        self.log_loss, self._gradient = self.criterion.value_and_gradient(self.scores)
+
+
+def _flat(value: float, slope: float, step: float) -> float:  # noqa: ARG001
+    """The rule of a minimum: no slope."""
+    return slope
+
+
+class WeakRankerLine:
+    """The log loss along one weak ranker."""
+
+    def __init__(self, state: ColumnState, index: int) -> None:
+        self._state = state
+        self._column = state.column(index)
+
+    def at(self, step: float) -> tuple[float, float]:
+        """Log loss and its derivative after a step."""
+        value, gradient = self._state.criterion.value_and_gradient(
+            self._state.scores + step * self._column
+        )
+        return value, float(gradient @ self._column)
+
+    def root(self, rule: Callable[[float, float, float], float], sign: float = 0.0) -> float:
+        """Step, within the state's limit, at which ``rule(value, slope, step)`` vanishes.
+
+        The rule has the sign of the slope at the start and grows with the step.
+        """
+        start = rule(*self.at(0.0), 0.0)
+        direction = float(sign or -np.sign(start))
+        if direction == 0.0:
+            return 0.0
+
+        def trial(step: float) -> Point:
+            moved = direction * step
+            return Point(step, 0.0, direction * rule(*self.at(moved), moved))
+
+        limit = self._state.limit
+        if limit == LONGEST:
+            limit = self._reach(direction)
+        if trial(limit).slope <= 0.0:
+            return direction * limit
+        begin = Point(0.0, 0.0, direction * start)
+        found = minimize_on_line(trial, begin, reduction=LEVEL, first=min(1.0, 0.5 * limit))
+        return direction * found.step
+
+    def _reach(self, direction: float) -> float:
+        """How far to look: until the derivative of the loss is e^-LONGEST of what it was.
+
+        Binary weak rankers are there at LONGEST, features whose values lie close together later.
+        """
+        value, slope = self.at(0.0)
+        reach = LONGEST
+        for _ in range(10):
+            far, slope_there = self.at(direction * reach)
+            if direction * slope_there >= 0.0:
+                break
+            if slope_there / slope * math.exp(far - value) <= math.exp(-LONGEST) * (1.0 + 1e-6):
+                break
+            reach *= 2.0
+        return reach

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.solvers.base import SEPARATED, Penalty, Progress, Run, Solution, floor_of
+from toprank.solvers.base import SEPARATED, Penalty, Run, Solution, floor_of
 from toprank.solvers.descent import Point, minimize_on_line
 
 if TYPE_CHECKING:
@@ -61,11 +61,8 @@ def minimize_by_coordinates(
             scores += step * line.column
             value, residuals = criterion.value_and_gradient(scores)
             solution.n_iter += 1
-            solution.path.append(value + penalty.value(solution.weights))
-            progress = Progress(solution.n_iter, solution.path[-1], solution.weights)
-            if not run.stops(progress):
+            if not solution.record(value + penalty.value(solution.weights), run.monitor):
                 continue
-            solution.status = "stopped"
         return solution
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.kernels.jit import compiled
-from toprank.solvers.base import Monitor, Progress, Solution
+from toprank.solvers.base import Monitor, Solution
 
 if TYPE_CHECKING:
     from toprank.objectives import Criterion
@@ -84,12 +84,8 @@ def minimize_by_cutting_planes(
         height = value + 0.5 * alpha * float(point @ point)
         if height < solution.upper:
             solution.upper, solution.weights = height, point
-        solution.path.append(solution.upper)
-        if solution.n_iter and monitor is not None:
-            progress = Progress(solution.n_iter, solution.upper, solution.weights)
-            if monitor(progress):
-                solution.status = "stopped"
-                return solution
+        if solution.record(solution.upper, monitor):
+            return solution
         aim = (tol or 0.0) * abs(solution.upper)
         if tol is not None and solution.gap <= aim:
             solution.status = "converged"

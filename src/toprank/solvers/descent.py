@@ -16,7 +16,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,7 +23,7 @@ from numpy.typing import NDArray
 from scipy import linalg, optimize
 
 from toprank.kernels.threads import CHUNK
-from toprank.solvers.base import MEMORY, SEPARATED, Penalty, Progress, Run, Solution, floor_of
+from toprank.solvers.base import MEMORY, SEPARATED, Penalty, Run, Solution, floor_of
 
 if TYPE_CHECKING:
     from toprank.objectives.base import Criterion
@@ -48,18 +47,15 @@ def minimize_by_lbfgs(
     run = Run(**options)
     start = run.start(design.n_weak)
     if penalty.l1 > 0:
-        return minimize_with_l1(partial(_smooth_part, design, criterion), penalty, start, run)
+
+        def smooth(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+            value, residuals = criterion.value_and_gradient(design.scores(weights))
+            return value, design.correlate(residuals)
+
+        return minimize_with_l1(smooth, penalty, start, run)
     iterate = ScoredIterate(design, criterion, penalty, start)
     curvature = _SampledCurvature(design, criterion, penalty.l2, iterate)
     return descend(iterate, curvature, penalty, run)
-
-
-def _smooth_part(
-    design: Design, criterion: Criterion, weights: NDArray[np.float64]
-) -> tuple[float, NDArray[np.float64]]:
-    """Value and gradient without the penalty."""
-    value, residuals = criterion.value_and_gradient(design.scores(weights))
-    return value, design.correlate(residuals)
 
 
 def minimize_with_l1(
@@ -84,10 +80,8 @@ def minimize_with_l1(
 
     def after_iteration(intermediate_result: Any) -> None:
         solution.n_iter += 1
-        solution.path.append(float(intermediate_result.fun))
-        weights = intermediate_result.x[:half] - intermediate_result.x[half:]
-        if run.stops(Progress(solution.n_iter, solution.path[-1], weights)):
-            solution.status = "stopped"
+        solution.weights = intermediate_result.x[:half] - intermediate_result.x[half:]
+        if solution.record(float(intermediate_result.fun), run.monitor):
             raise StopIteration
 
     split = np.concatenate([np.maximum(start, 0.0), np.maximum(-start, 0.0)])
@@ -141,12 +135,10 @@ def descend(iterate: Iterate, curvature: Curvature, penalty: Penalty, run: Run) 
                 return solution
             history.remember(iterate.weights - before, iterate.gradient - old, curvature)
             solution.n_iter += 1
-            solution.path.append(iterate.value)
-            progress = Progress(solution.n_iter, iterate.value, iterate.weights)
-            if not run.stops(progress):
+            solution.weights = iterate.weights
+            if not solution.record(iterate.value, run.monitor):
                 continue
-            solution.weights, solution.slope = iterate.weights, iterate.slope
-            solution.status = "stopped"
+            solution.slope = iterate.slope
         return solution
 
 
@@ -395,8 +387,7 @@ class _SampledCurvature(Curvature):
             return 0.0
         values -= weights @ values / total
         values *= np.sqrt(weights)[:, None]
-        moments: NDArray[np.float64] = values.T @ values
-        return moments
+        return np.asarray(values.T @ values)
 
     def _sample(self, signed: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Rows that weigh most, and every so-many-th of the others, their mass scaled up."""

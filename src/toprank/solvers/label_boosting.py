@@ -45,15 +45,13 @@ class LabelState(StumpState):
         weights: Floats | None,
         form: Form,
     ) -> None:
-        super().__init__(design)
+        super().__init__(design, len(relevant) * (design.n_weak + 1))
         self._relevant = relevant
         self._log_weights = np.zeros(design.n_rows) if weights is None else np.log(weights)
         self._form = form
         self.scores: Floats = np.zeros(relevant.shape)
         # weight where h = 1, for every label and stump; the last stump is the constant
         self.above: Floats = np.zeros((2, len(relevant), design.n_weak + 1))
-        self.n_weak = self.above[0].size
-        self._masses = np.zeros((4, self.n_weak))
         self._signs = np.where(relevant, -1.0, 1.0)
         self._reweigh()
 

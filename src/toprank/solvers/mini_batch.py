@@ -13,15 +13,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.inputs import check_choice, is_sparse
+from toprank.inputs import check_choice, check_number
 from toprank.kernels.mini_batches import (
     LARGEST_K,
     LOSS,
@@ -41,7 +41,7 @@ from toprank.kernels.mini_batches import (
 from toprank.kernels.rows import rows_of
 from toprank.kernels.top_k import RAMP
 from toprank.objectives.precision import KINDS, as_top
-from toprank.solvers.base import Monitor, Progress, Solution
+from toprank.solvers.base import Monitor, Solution
 
 if TYPE_CHECKING:
     from toprank.inputs import Lists
@@ -105,18 +105,13 @@ Steps = Callable[[int], float]
 def steps_of(step: Any) -> Steps | None:
     """Give the user's step lengths, a function of t or a list of them; None for a number.
 
-    After the end of a list its last length stays.
+    After the end of a list its last length stays. Raises where there are no lengths.
     """
     if isinstance(step, Real):
+        check_number("step", step, 0.0)
         return None
     if callable(step):
         return partial(_step_by, step)
-    lengths = check_steps(step)
-    return lambda number: float(lengths[min(number, lengths.size) - 1])
-
-
-def check_steps(step: Any) -> NDArray[np.float64]:
-    """Give step lengths as an array, or raise where they are none."""
     try:
         lengths = np.asarray(step, dtype=np.float64)
     except (TypeError, ValueError):
@@ -126,7 +121,7 @@ def check_steps(step: Any) -> NDArray[np.float64]:
             f"step must be a number ≥ 0, a list of such numbers, or a function of the number of "
             f"the step, got {step!r}."
         )
-    return lengths
+    return lambda number: float(lengths[min(number, lengths.size) - 1])
 
 
 def _step_by(schedule: Callable[[int], Any], number: int) -> float:
@@ -160,53 +155,29 @@ def perceptron_aim(k: float, surrogate: Surrogate, *, whole: bool, average: bool
     )  # fmt: skip
 
 
-class BatchRows(NamedTuple):
-    """A table and its labels, checked."""
-
-    X: Any
-    positives: NDArray[np.bool_]
-    weights: NDArray[np.float64] | None
-    lists: Lists | None
-
-    @classmethod
-    def of(cls, table: Any, truth: Truth) -> BatchRows:
-        """Rows of a table; batches are read row by row, so a dense one is laid out so."""
-        X = table if is_sparse(table) else np.ascontiguousarray(table)
-        return cls(X, truth.positives, truth.weights, truth.lists)
-
-
+@dataclass(frozen=True)
 class MiniBatches:
     """The batches of every pass; the same seed gives the same ones again.
 
     Without a seed the rows stay in their order, as they came from the stream.
     """
 
-    def __init__(self, rows: BatchRows, batch_size: int, seed: int | None) -> None:
-        self._n_rows = rows.positives.size
-        self._batch_size = batch_size
-        self._lists = rows.lists
-        self._seed = seed
-
-    @property
-    def longest(self) -> int:
-        """Rows of the longest batch."""
-        if self._lists is not None:
-            return int(np.diff(self._lists.starts).max())
-        return -(-self._n_rows // self._n_batches)
-
-    @property
-    def _n_batches(self) -> int:
-        return -(-self._n_rows // self._batch_size)
+    truth: Truth
+    batch_size: int
+    seed: int | None
 
     def passes(self) -> Iterator[Batches]:
         """Give one pass after the other, without end."""
-        rng = None if self._seed is None else np.random.default_rng(self._seed)
+        rng = None if self.seed is None else np.random.default_rng(self.seed)
+        lists = self.truth.lists
         while True:
-            yield self._of_rows(rng) if self._lists is None else self._of_lists(self._lists, rng)
+            yield self._of_rows(rng) if lists is None else self._of_lists(lists, rng)
 
     def _of_rows(self, rng: np.random.Generator | None) -> Batches:
-        starts = np.arange(self._n_batches + 1, dtype=np.int64) * self._n_rows // self._n_batches
-        order = np.arange(self._n_rows) if rng is None else rng.permutation(self._n_rows)
+        n_rows = self.truth.n_rows
+        n_batches = -(-n_rows // self.batch_size)
+        starts = np.arange(n_batches + 1, dtype=np.int64) * n_rows // n_batches
+        order = np.arange(n_rows) if rng is None else rng.permutation(n_rows)
         return Batches(order.astype(np.int64, copy=False), starts)
 
     @staticmethod
@@ -267,7 +238,7 @@ class Patience:
     judge: Callable[[NDArray[np.float64]], float] | None = None
     best: float = float("inf")
     best_weights: NDArray[np.float64] | None = None
-    n_bad: int = field(default=0)
+    n_bad: int = 0
 
     def is_over(self, value: float, weights: NDArray[np.float64]) -> bool:
         """Look at a pass."""
@@ -310,9 +281,9 @@ class Stream:
 
     def learn(
         self,
-        rows: BatchRows,
+        table: Any,
+        truth: Truth,
         batches: Batches,
-        longest: int,
         ensemble: NDArray[np.float64] | None = None,
         *,
         is_fresh: bool = True,
@@ -324,7 +295,8 @@ class Stream:
         sums = np.zeros(6)
         reference = average_of(self.model) if self.aim.kind == RAMP else None
         n_columns, n_batches = self.model.coef.size, batches.starts.size - 1
-        table, scratch = rows_of(rows.X), BatchScratch.of(longest, n_columns)
+        longest = int(np.diff(batches.starts).max())
+        rows, scratch = rows_of(table), BatchScratch.of(longest, n_columns)
         models = np.empty((0, n_columns)) if ensemble is None else ensemble
         is_plain = self.steps is None and self.project is None
         stride = max(1, ENTRIES // (longest * max(1, n_columns))) if is_plain else 1
@@ -332,11 +304,13 @@ class Stream:
             part = batches._replace(starts=batches.starts[first : first + stride + 1])
             seen, own = sums[SEEN], models[first : first + stride]
             run_pass(
-                self._aim_after(int(seen)), table, part, rows.positives, rows.weights, reference,
+                self._aim_after(int(seen)), rows, part, truth.positives, truth.weights, reference,
                 self.model, scratch, own, sums,
             )  # fmt: skip
             if self.project is not None and sums[SEEN] > seen:
-                self._move_into_set(self.project, own)
+                weights = self.project(last_of(self.model) * self.model.spread)
+                replace_weights(self.model, weights, is_averaged=self.aim.average)
+                own[:] = weights / self.model.spread
         self.tally.add(sums, n_batches, is_fresh=is_fresh)
         return float(sums[LOSS] / sums[SEEN]) if sums[SEEN] else float("nan")
 
@@ -346,16 +320,10 @@ class Stream:
             return self.aim
         return self.aim._replace(step=self.steps(self.tally.n_batches + n_seen + 1))
 
-    def _move_into_set(self, project: Project, ensemble: NDArray[np.float64]) -> None:
-        """Project the model after the last step, and its row of the ensemble."""
-        spread = self.model.spread
-        weights = project(last_of(self.model) * spread)
-        replace_weights(self.model, weights, is_averaged=self.aim.average)
-        ensemble[:] = weights / spread
-
     def fit(
         self,
-        rows: BatchRows,
+        table: Any,
+        truth: Truth,
         batches: MiniBatches,
         *,
         max_iter: int,
@@ -373,14 +341,12 @@ class Stream:
                 models = np.empty((batch.starts.size - 1, self.model.coef.size))
                 ensemble.append(models)
             is_fresh = self.tally.n_batches == 0
-            value = self.learn(rows, batch, batches.longest, models, is_fresh=is_fresh)
+            value = self.learn(table, truth, batch, models, is_fresh=is_fresh)
             solution.n_iter += 1
             solution.weights = self.weights
             square = float(solution.weights @ solution.weights)
             value += 0.5 * self.aim.alpha * square
-            solution.path.append(value)
-            if monitor is not None and monitor(Progress(solution.n_iter, value, solution.weights)):
-                solution.status = "stopped"
+            if solution.record(value, monitor):
                 break
             if patience.is_over(value, solution.weights):
                 solution.status = "converged"
@@ -394,14 +360,6 @@ class Stream:
 
 Project = Callable[["Floats"], "Floats"]
 """Gives the point of the set that is nearest to some weights."""
-
-SETS = ("ball", "box", "nonnegative", "simplex")
-
-
-def check_feasible_set(feasible_set: Any) -> None:
-    """Raise unless the set is named or given as a projection."""
-    if not callable(feasible_set):
-        check_choice("feasible_set", feasible_set, SETS)
 
 
 def projection_on(feasible_set: Any, radius: float) -> Project:
@@ -425,8 +383,8 @@ def projection_on(feasible_set: Any, radius: float) -> Project:
     """
     if callable(feasible_set):
         return partial(_checked, feasible_set)
-    named = {"ball": _on_ball, "box": _on_box, "nonnegative": _on_cone, "simplex": _on_simplex}
-    return partial(named[feasible_set], radius=radius)
+    check_choice("feasible_set", feasible_set, tuple(SETS))
+    return partial(SETS[feasible_set], radius=radius)
 
 
 def _on_ball(weights: Floats, radius: float) -> Floats:
@@ -451,6 +409,9 @@ def _on_simplex(weights: Floats, radius: float) -> Floats:
     levels = (np.cumsum(ordered) - radius) / np.arange(1, weights.size + 1)
     last = int(np.flatnonzero(ordered >= levels)[-1])
     return np.asarray(np.maximum(shifted - levels[last], 0.0))
+
+
+SETS = {"ball": _on_ball, "box": _on_box, "nonnegative": _on_cone, "simplex": _on_simplex}
 
 
 def _checked(project: Callable[[Floats], Any], weights: Floats) -> Floats:

@@ -99,14 +99,10 @@ class BlockObjective(ABC):
         """Value and gradient."""
         return self.evaluate(weights)[:2]
 
-    def _moments(self, weights: Vector, tilts: list[Tilt]) -> list[Moments]:
-        return self._total(weights, tilts, with_second=self._with_second)
-
-    def masses(self, weights: Vector, tilts: list[Tilt]) -> list[TiltedMass]:
-        """Σ w·e^{c·s} for each tilt, with scaled weights w."""
-        return [*self._total(weights, tilts, with_second=False)]
-
-    def _total(self, weights: Vector, tilts: list[Tilt], *, with_second: bool) -> list[Moments]:
+    def masses(
+        self, weights: Vector, tilts: list[Tilt], *, with_second: bool = False
+    ) -> list[Moments]:
+        """Σ w·e^{c·s} for each tilt, with scaled weights w, and moments."""
         given = *self._rows, weights, tilts, with_second, self._largest
         return self._blocks.total(tilted_moments, *given).parts
 
@@ -154,7 +150,7 @@ class PushPasses(BlockObjective):
 
     def evaluate(self, weights: Vector) -> Evaluation:
         p = self._formula.p
-        moments = self._moments(weights, self._formula.tilts())
+        moments = self.masses(weights, self._formula.tilts(), with_second=self._with_second)
         value, shares = self._formula.value_and_shares(moments)
         gradient, hessian = np.zeros(self.n_weak), None
         if self._with_second:
@@ -180,7 +176,8 @@ class IRPasses(BlockObjective):
     """
 
     def evaluate(self, weights: Vector) -> Evaluation:
-        (negatives,) = self._moments(weights, [Tilt(is_positive=False, power=1.0)])
+        tilt = Tilt(is_positive=False, power=1.0)
+        (negatives,) = self.masses(weights, [tilt], with_second=self._with_second)
         mean = negatives.mean
         total = self._blocks.total(
             softplus_sums, *self._rows, weights, negatives.log, mean, self._with_second

@@ -25,8 +25,6 @@ hence at least (1 - δ)·ρ*. The run ends as soon as that is seen to hold. Then
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,13 +32,11 @@ from numpy.typing import NDArray
 
 from toprank.inputs import scaled_weights
 from toprank.kernels.pair_blocks import PairBlocks
-from toprank.kernels.steps import FLAT, pick
 from toprank.objectives.margin import ClassMargin, PairMargin
-from toprank.solvers.boosting import Boosted
 
 if TYPE_CHECKING:
-    from toprank.solvers.boosting import BoostMonitor
-    from toprank.solvers.boosting_columns import ColumnState
+    from toprank.objectives.margin import SoftMargin
+    from toprank.truth import Truth
 
 Floats = NDArray[np.float64]
 
@@ -83,125 +79,40 @@ def _measure(weights: Floats) -> Floats:
     return np.asarray(scaled / scaled.sum())
 
 
-class CappedClasses:
-    """S of the positives plus S of the negatives, as a criterion of the scores."""
+class CappedMargins:
+    """S of the margins, as a criterion of the scores: of the pairs, or of each class added up.
 
-    def __init__(
-        self,
-        positives: NDArray[np.bool_],
-        weights: Floats | None,
-        nu_plus: float,
-        nu_minus: float,
-    ) -> None:
-        self.positives, self.weights = positives, weights
-        self._margin = ClassMargin(positives, weights, (nu_plus, nu_minus))
-        counts = np.ones(positives.size) if weights is None else weights
-        self._parts = [
-            (rows, _measure(counts[rows]), sign, nu)
-            for rows, sign, nu in (
-                (np.flatnonzero(positives), 1.0, nu_plus),
-                (np.flatnonzero(~positives), -1.0, nu_minus),
-            )
-        ]
+    ``nus`` are the shares ν⁺ and ν⁻ of the two classes, or that of the explicit pairs.
+    """
+
+    def __init__(self, truth: Truth, nus: tuple[float, ...]) -> None:
+        self.truth, self._nus = truth, nus
+        self._margin: SoftMargin
+        # for each distribution the rows that its margins are made of, with their signs
+        if truth.pairs is None:
+            given = np.ones(truth.n_rows) if truth.weights is None else truth.weights
+            rows = np.flatnonzero(truth.positives), np.flatnonzero(~truth.positives)
+            self._sides = [[(rows[0], 1.0)], [(rows[1], -1.0)]]
+            self._measures = [_measure(given[rows[0]]), _measure(given[rows[1]])]
+            self._margin = ClassMargin(truth.positives, truth.weights, (nus[0], nus[1]))
+        else:
+            given = np.ones(len(truth.pairs)) if truth.pair_weights is None else truth.pair_weights
+            better, worse = np.ascontiguousarray(truth.pairs.T)
+            self._sides = [[(better, 1.0), (worse, -1.0)]]
+            self._measures = [_measure(given)]
+            self._margin = PairMargin(PairBlocks.of_truth(truth), nus[0])
 
     def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, Floats]:
-        """The sum of both S, and minus the signed weights."""
+        """The sum of all S, and its derivative with respect to every score."""
         gradient, total = np.zeros(scores.size), 0.0
-        for rows, measure, sign, nu in self._parts:
-            value, weights = capped(sign * scores[rows], measure, nu)
-            gradient[rows] = -sign * weights
+        for sides, measure, nu in zip(self._sides, self._measures, self._nus, strict=True):
+            margins = sum(sign * scores[rows] for rows, sign in sides)
+            value, weights = capped(np.asarray(margins), measure, nu)
+            for rows, sign in sides:
+                gradient -= sign * np.bincount(rows, weights, scores.size)
             total += value
         return total, gradient
 
     def soft_margin(self, scores: NDArray[Any]) -> float:
-        """Mean of the lowest positives minus mean of the highest negatives."""
+        """Mean of the lowest positives minus that of the highest negatives, or that of pairs."""
         return 2.0 * self._margin.at(scores).value
-
-
-class CappedPairs:
-    """S of the margins of explicit pairs, as a criterion of the scores."""
-
-    def __init__(
-        self, pairs: NDArray[np.intp], weights: Floats | None, nu: float, n_rows: int
-    ) -> None:
-        self._better, self._worse = np.ascontiguousarray(pairs.T)
-        counts = np.ones(len(pairs)) if weights is None else weights
-        self._measure = _measure(counts)
-        self._nu = nu
-        self._n_rows = n_rows
-        self._margin = PairMargin(PairBlocks.of_pairs(pairs, counts, n_rows), nu)
-
-    def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, Floats]:
-        """S, and its derivative with respect to every score."""
-        margins = scores[self._better] - scores[self._worse]
-        value, weights = capped(margins, self._measure, self._nu)
-        falls = np.bincount(self._worse, weights, self._n_rows)
-        rises = np.bincount(self._better, weights, self._n_rows)
-        return value, np.asarray(falls - rises, dtype=np.float64)
-
-    def soft_margin(self, scores: NDArray[Any]) -> float:
-        """Mean of the smallest pair margins."""
-        return 2.0 * self._margin.at(scores).value
-
-
-@dataclass
-class SoftBoosted(Boosted):
-    """Rounds, the soft margin of f/‖λ‖₁ after each, and the least upper bound on the best one."""
-
-    soft_margins: list[float] = field(default_factory=list)
-    ceiling: float = math.inf
-
-    def truncate(self, n_rounds: int) -> None:
-        """Forget all but the first rounds; the upper bound stays true."""
-        super().truncate(n_rounds)
-        del self.soft_margins[n_rounds:]
-
-
-def soft_boost(
-    state: ColumnState,
-    *,
-    delta: float,
-    both: bool = True,
-    max_iter: int = 1000,
-    tol: float | None = 1e-8,
-    intercept: Callable[[Floats], float] | None = None,
-    monitor: BoostMonitor | None = None,
-) -> SoftBoosted:
-    """Take rounds until the soft margin is within the share ``delta`` of the best possible.
-
-    The criterion of the state is :class:`CappedClasses` or :class:`CappedPairs`; ``intercept``
-    gives that of the scores of a round.
-    """
-    criterion: Any = state.criterion
-    run = SoftBoosted([state.log_loss])
-    coefficients = np.zeros(state.n_weak)
-    while run.n_iter < max_iter:
-        rates = state.rates("steepest")
-        if not rates.size:
-            run.ceiling, run.status = 0.0, "converged"
-            break
-        worth = np.abs(rates) if both else rates
-        index = pick(worth)
-        edge = float(worth[index])
-        run.ceiling = min(run.ceiling, edge)
-        target = (1.0 - delta) * run.ceiling
-        reached = run.soft_margins[-1] if run.soft_margins else -math.inf
-        if run.ceiling <= max(tol or 0.0, FLAT) or reached >= target:
-            run.status = "converged"
-            break
-        sign = math.copysign(1.0, rates[index])
-        step = state.margin_step(index, sign, target)
-        state.advance(index, step)
-        coefficients[index] += step
-        # steps that took each other back count no longer: that only raises the soft margin
-        length = max(float(np.abs(coefficients).sum()), 1e-300)
-        run.soft_margins.append(criterion.soft_margin(state.scores) / length)
-        run.indices.append(index)
-        run.steps.append(step)
-        run.edges.append(edge)
-        run.path.append(state.log_loss)
-        run.intercepts.append(0.0 if intercept is None else intercept(state.scores))
-        if monitor is not None and monitor(run):
-            run.status = "stopped"
-            break
-    return run

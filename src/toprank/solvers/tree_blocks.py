@@ -27,13 +27,12 @@ from toprank.kernels.memory import available_memory
 from toprank.kernels.threads import Threads
 from toprank.kernels.tree_terms import weight_scale, whole_weights
 from toprank.solvers.cuts import matching_intercept_on_blocks
-from toprank.solvers.tree_boosting import GrowingRows
-from toprank.solvers.tree_table import TreeTable
+from toprank.solvers.tree_table import GrowingRows, TreeTable
 
 if TYPE_CHECKING:
     from toprank.blocks import Blocks
     from toprank.kernels.tree_terms import Terms
-    from toprank.solvers.tree_boosting import BinnedColumns, Split, TreeDraws
+    from toprank.solvers.tree_table import BinnedColumns, Split, TreeDraws
     from toprank.trees import Bins
 
 Floats = NDArray[np.float64]
@@ -48,10 +47,8 @@ SCORE_BYTES = 8
 
 def binned_rows(block: Block, bins: Bins, positive: Any) -> Block:
     """Codes of the rows that count, one byte per cell, which are positives, and their weights."""
-    X, positives, weights = block.X, block.y == positive, block.weights
-    if weights is not None:
-        kept = weights > 0
-        X, positives, weights = X[kept], positives[kept], weights[kept].astype(np.float64)
+    X, positives = block.counted(block.X), block.counted(block.y) == positive
+    weights = None if block.weights is None else block.counted(block.weights).astype(np.float64)
     return Block(bins.by_row(X, Threads()), positives, weights, block.number)
 
 
@@ -130,8 +127,6 @@ class BlockTable(TreeTable):
 class BlockStates:
     """States of blocks by their number, as far as the memory allows.
 
-    Sent to a worker, this becomes the states of the blocks of that worker.
-
     Parameters
     ----------
     n_bytes : int
@@ -160,13 +155,9 @@ class BlockStates:
         elif self.keeps_scores:
             self._kept[block.number] = table.scores, table.n_trees
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Become the states of the process that unpickles this."""
-        return states_of_worker, ()
 
-
-class WorkerStates(BlockStates):
-    """States of the blocks in this process, for as long as their codes stay in its memory."""
+class WorkerStates:
+    """States of the blocks of a worker, for as long as their codes stay in its memory."""
 
     def __init__(self) -> None:
         self._by_codes: dict[int, tuple[weakref.ref[Any], BlockTable]] = {}
@@ -181,23 +172,19 @@ class WorkerStates(BlockStates):
         self._by_codes[place] = codes, table
 
 
-_HERE = WorkerStates()
-
-
-def states_of_worker() -> BlockStates:
-    """States of the blocks in this process."""
-    return _HERE
+OF_WORKER = WorkerStates()
 
 
 class Question:
     """One pass: states of blocks, what was done since, and a method of :class:`BlockTable`.
 
+    Where blocks are on other machines ``states`` is None: each worker has those of its blocks.
     ``trees`` are those from number ``first`` on, ``steps`` those of the present tree.
     """
 
     def __init__(
         self,
-        states: BlockStates,
+        states: BlockStates | None,
         whole: WholeTable,
         first: int,
         trees: list[Tree],
@@ -225,7 +212,8 @@ class Answer:
 
 def ask_block(block: Block, question: Question) -> Answer:
     """Let a block take the steps that are new to it, then answer."""
-    table = question.states.take(block, question.whole)
+    states = OF_WORKER if question.states is None else question.states
+    table = states.take(block, question.whole)
     if table is None or table.is_ahead_or_behind(question):
         if question.first > 0:
             return Answer(None)
@@ -234,7 +222,7 @@ def ask_block(block: Block, question: Question) -> Answer:
     table.catch_up(question)
     value = getattr(table, question.name)(*question.arguments)
     table.leave_rows()
-    question.states.put(block, table)
+    states.put(block, table)
     return Answer(value)
 
 
@@ -275,7 +263,7 @@ class TreeBlocks(GrowingRows):
         weights, lightest = blocks.total(weigh_block, scale).parts
         self.positive_weight, self.total_weight = (weights / scale).tolist()
         self.smallest_weight: float = lightest.value
-        self._states = BlockStates.for_rows(n_rows)
+        self._states = None if blocks.is_remote else BlockStates.for_rows(n_rows)
         self._whole = WholeTable(columns, first_rows, self.total_weight, 0.0)
         self._trees: list[Tree] = []
         self._steps: list[Step] = []
@@ -338,7 +326,8 @@ class TreeBlocks(GrowingRows):
 
     def _ask(self, name: str, *arguments: Any) -> Any:
         """Ask all blocks, with the end of the log first and the whole log if that is not enough."""
-        last = max(0, len(self._trees) - 1) if self._states.keeps_scores else 0
+        has_scores = self._states is None or self._states.keeps_scores
+        last = max(0, len(self._trees) - 1) if has_scores else 0
         answer = self.blocks.total(ask_block, self._question(last, name, *arguments))
         if answer.value is None:
             answer = self.blocks.total(ask_block, self._question(0, name, *arguments))

@@ -15,10 +15,9 @@ best (:mod:`toprank.solvers.tree_leaves`), times the learning rate.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,149 +25,32 @@ from numpy.typing import NDArray
 from toprank.kernels.tree_rows import LARGEST_DRAW, leaf_of_rows, mixed
 from toprank.kernels.tree_splits import score_columns, subtract, sums_after_split
 from toprank.kernels.tree_terms import power_below
+from toprank.solvers.boosting_classes import fit_stumps
+from toprank.solvers.tree_blocks import TreeBlocks, binned_rows
+from toprank.solvers.tree_leaves import leaf_objective, summed_objective
+from toprank.solvers.tree_table import NO_CODE, BinnedColumns, Split, TreeDraws, TreeTable
+from toprank.trees import Bins, ObliviousTrees
+from toprank.weak_rankers import Stumps
 
 if TYPE_CHECKING:
-    from toprank.blocks import Sums
+    from toprank.blocks import Blocks, Survey
     from toprank.kernels.threads import Threads
-    from toprank.kernels.tree_terms import Terms
+    from toprank.objectives import Objective
+    from toprank.solvers.tree_blocks import Tree
     from toprank.solvers.tree_leaves import LeafObjective
+    from toprank.solvers.tree_table import GrowingRows
+    from toprank.truth import Truth
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Kept = tuple[ObliviousTrees, float]
+"""Trees of an earlier fit, and the score that all rows begin with."""
 
 # Least penalty as a share of the total weight. Without one Newton's matrix is singular: scores that
 # all move alike change nothing, and neither do empty leaves.
 LEAST_PENALTY = 1e-10
-NO_CODE = 256  # a code that no row has
-
-
-class BinnedColumns:
-    """Columns of codes: how many thresholds each has, and where its bins lie in a histogram.
-
-    Codes 0 … n_thresholds say how many thresholds a value exceeds; where values are missing, the
-    next code stands for them.
-
-    Parameters
-    ----------
-    n_thresholds : array of shape (n_columns,)
-    has_missing : boolean array of shape (n_columns,)
-    directions : array of shape (n_columns,)
-        1 where scores must not fall with the column, -1 where they must not rise, else 0.
-    """
-
-    def __init__(
-        self, n_thresholds: Integers, has_missing: NDArray[np.bool_], directions: Integers
-    ) -> None:
-        self.n_columns = int(n_thresholds.size)
-        self.directions = directions
-        self.table = np.column_stack([n_thresholds, has_missing, directions]).astype(np.int64)
-        ends = np.cumsum(n_thresholds + 1 + has_missing)
-        self.offsets = np.concatenate([[0], ends]).astype(np.uint32)
-
-    def split(self, column: int, threshold: int, *, missing_left: bool) -> Split:
-        """Say which codes go right: those above the threshold but for that of a missing value."""
-        n_thresholds, has_missing, _ = self.table[column].tolist()
-        return Split(
-            column, threshold, n_thresholds + 1 if has_missing and missing_left else NO_CODE
-        )
-
-
-class Split(NamedTuple):
-    """A question: rows go right where their code exceeds ``last`` and is not ``left_code``."""
-
-    column: int
-    last: int
-    left_code: int
-
-
-class TreeDraws(NamedTuple):
-    """Random numbers of one tree: the key of its hashes, whether rows are drawn, its scales.
-
-    Squared gradients are added up times ``square_scale``, not at all where it is 0.
-    """
-
-    key: int
-    is_bootstrapped: bool
-    scales: tuple[float, float]
-    square_scale: float
-
-
-class GrowingRows(ABC):
-    """Rows that a tree grows on: in memory, in blocks of a file, on the workers of a cluster.
-
-    Sums over rows are whole numbers, which are added up in any order; only then they are divided.
-    """
-
-    n_rows: int
-    total_weight: float
-    columns: BinnedColumns
-    squares: int  # of the gradients, times a scale; known with the first histograms of a tree
-
-    @abstractmethod
-    def set_gradients(self, terms: Terms, factors: tuple[float, float]) -> None:
-        """Compute the gradients from the terms, those of each class times its factor."""
-
-    @abstractmethod
-    def pack(self, draws: TreeDraws) -> None:
-        """Begin a tree: all rows that count are in one leaf."""
-
-    @abstractmethod
-    def histograms(self, leaves: Integers, out: Integers, then: Callable[[int, int], None]) -> None:
-        """Fill in histograms of some leaves; ``then(start, stop)`` follows for filled columns."""
-
-    @abstractmethod
-    def split(self, split: Split) -> None:
-        """Split every leaf: leaf l becomes 2l and 2l + 1."""
-
-    @abstractmethod
-    def find_leaves(self, splits: Integers) -> None:
-        """Find the leaf of every row, also of those left out."""
-
-    @abstractmethod
-    def add(self, values: Floats) -> None:
-        """Add to every score the value of its leaf."""
-
-    @abstractmethod
-    def least_edges(self) -> Sums:
-        """Smallest s of the positives and smallest -s of the negatives."""
-
-    @abstractmethod
-    def whole_sums(self, terms: Terms, steps: Floats, scale: float) -> Integers:
-        """Give :meth:`sums` times ``scale``."""
-
-    @abstractmethod
-    def whole_cover(self, n_leaves: int, scale: float) -> Integers:
-        """Give the weight of each leaf, times ``scale``."""
-
-    @abstractmethod
-    def sum_losses(self, terms: Terms) -> float:
-        """Losses ln(1 + e^x) of the log loss or of the IR push, added up."""
-
-    @abstractmethod
-    def matching_cut(self) -> float:
-        """Cut where the rows above weigh as much as the positives; labels only."""
-
-    def close(self) -> None:  # noqa: B027  (a table in memory holds nothing else)
-        """Release what the rows hold outside of memory."""
-
-    def edges(self) -> tuple[float, float]:
-        """Lowest score of the positives and highest of the negatives."""
-        lowest, highest = self.least_edges().parts
-        return lowest.value, -highest.value
-
-    def sums(self, terms: Terms, steps: Floats) -> Floats:
-        """Sums of the rows' terms by leaf, the scores of each leaf moved by its step."""
-        scale = self._scale()
-        return self.whole_sums(terms, steps, scale) / scale
-
-    def cover(self, n_leaves: int) -> Floats:
-        """Give the weight of each leaf."""
-        scale = self._scale()
-        return self.whole_cover(n_leaves, scale) / scale
-
-    def _scale(self) -> float:
-        """Scale at which no sum of terms leaves 63 bits."""
-        return power_below(2.0**56 / self.total_weight)
+# Total weights that trees take, and the least share of one row in them.
+LIGHTEST, HEAVIEST, LEAST_SHARE = 1e-100, 1e100, 1e-15
 
 
 @dataclass(frozen=True)
@@ -341,3 +223,188 @@ def in_order(values: Floats, directions: Integers) -> Floats:
         above = np.maximum.accumulate(above, axis=axis)
         below = np.flip(np.minimum.accumulate(np.flip(below, axis), axis=axis), axis)
     return np.asarray(((above + below) / 2.0)[flips]).reshape(-1)
+
+
+# The problem --------------------------------------------------------------------------------------
+
+
+class TreeProblem:
+    """Trees for an objective on binned rows: those kept from an earlier fit, and those grown since.
+
+    ``start`` is the score that all rows begin with.
+    """
+
+    def __init__(
+        self, rows: GrowingRows, leaves: LeafObjective, bins: Bins, kept: Kept | None
+    ) -> None:
+        self.rows, self.leaves, self.bins = rows, leaves, bins
+        self.kept = None if kept is None else kept[0]
+        self.start = leaves.start if kept is None else kept[1]
+        self.grown: list[GrownTree] = []
+
+    @property
+    def n_trees(self) -> int:
+        """How many trees there are by now."""
+        return len(self.grown) + (0 if self.kept is None else self.kept.n_trees)
+
+    def minimize(
+        self, boosting: Boosting, threads: Threads, monitor: Callable[[GrownTree], bool]
+    ) -> None:
+        """Grow trees; ``monitor`` sees each once it is among them, and may ask to stop."""
+
+        def keep(tree: GrownTree) -> bool:
+            self.grown.append(tree)
+            return monitor(tree)
+
+        if self.rows.columns.table[:, 0].any():
+            boost_trees(self.rows, self.leaves, boosting, threads, keep, self.n_trees)
+
+    def value(self) -> float:
+        """Value of the objective."""
+        return self.leaves.value(self.rows)
+
+    def cut(self) -> float:
+        """Cut at probability 1/2 where theory knows it, else at as many rows as positives."""
+        known = self.leaves.cut(self.rows)
+        return self.rows.matching_cut() if known is None else known
+
+    def kept_scores(self, table: Any, threads: Threads) -> Floats | float:
+        """Scores of the rows of a table before the first new tree."""
+        return self.start if self.kept is None else self.kept.scores(table, threads, self.start)
+
+    def truncate(self, n_new: int, depth: int, table: Any, threads: Threads) -> bool:
+        """Forget all but the first new trees on rows in memory; whether there were others."""
+        if len(self.grown) <= n_new:
+            return False
+        del self.grown[n_new:]
+        assert isinstance(self.rows, TreeTable)  # noqa: S101  (blocks are not held out)
+        self.rows.scores[:] = self.trees(depth).scores(table, threads, self.start)
+        return True
+
+    def trees(self, depth: int) -> ObliviousTrees:
+        """All trees, thresholds in the units of the table."""
+        bins, splits = self.bins, np.zeros((len(self.grown), depth, 3), dtype=np.int64)
+        if self.grown:
+            splits[:] = [tree.splits for tree in self.grown]
+        columns = splits[..., 0]
+        table = np.concatenate([*bins.thresholds, np.zeros(1)])
+        starts = np.concatenate([[0], np.cumsum(bins.n_thresholds)])
+        thresholds = table[starts[columns] + splits[..., 1]]
+        missing_left = (splits[..., 2] != NO_CODE) | ~bins.has_missing[columns]
+        shape = (len(self.grown), 1 << depth)
+        grown = ObliviousTrees(
+            columns.astype(np.int32),
+            thresholds,
+            missing_left,
+            np.array([tree.values for tree in self.grown]).reshape(shape),
+            np.array([tree.cover for tree in self.grown]).reshape(shape),
+        )
+        return grown if self.kept is None else self.kept.followed_by(grown)
+
+
+def problem_in_memory(
+    table: Any,
+    truth: Truth,
+    objective: Objective,
+    *,
+    max_bins: int,
+    directions: NDArray[np.int64],
+    kept: Kept | None,
+    threads: Threads,
+) -> TreeProblem:
+    """Put the rows of a table into bins."""
+    if truth.weights is not None:
+        _check_weights(float(truth.weights.min()), truth.total_weight)
+    bins = Bins.of_table(table, max_bins, threads)
+    columns = BinnedColumns(bins.n_thresholds, bins.has_missing, directions)
+    positives = truth.positives if truth.is_labels else np.zeros(truth.n_rows, dtype=bool)
+    codes, scores = bins.by_row(table, threads), np.empty(truth.n_rows)
+    rows = TreeTable(codes, columns, positives, truth.weights, scores, threads)
+    problem = TreeProblem(rows, leaf_objective(objective, truth), bins, kept)
+    scores[:] = problem.kept_scores(table, threads)
+    return problem
+
+
+def problem_in_blocks(
+    blocks: Blocks,
+    seen: Survey,
+    objective: Objective,
+    *,
+    positive: Any,
+    max_bins: int,
+    directions: NDArray[np.int64],
+    kept: Kept | None,
+    threads: Threads,
+) -> TreeProblem:
+    """Put the rows into bins and keep these, until the rows of the problem are closed."""
+    bins = bins_of_blocks(blocks, seen, max_bins)
+    columns = BinnedColumns(bins.n_thresholds, bins.has_missing, directions)
+    codes = blocks.kept(binned_rows, bins, positive)
+    try:
+        rows = TreeBlocks(codes, columns, seen.starts, seen.n_rows, seen.largest_weight, threads)
+        _check_weights(rows.smallest_weight, rows.total_weight)
+        leaves = block_objective(objective, rows.positive_weight, rows.total_weight)
+        problem = TreeProblem(rows, leaves, bins, kept)
+        coded = [] if problem.kept is None else _coded_trees(problem.kept, bins, columns)
+        rows.begin(problem.start, coded)
+    except BaseException:
+        codes.close()
+        raise
+    return problem
+
+
+def block_objective(
+    objective: Objective, positive: float = 1.0, total: float = 2.0
+) -> LeafObjective:
+    """Objective that is a sum over rows, with the weight of the positives and of all rows."""
+    found = summed_objective(objective, positive, total)
+    if found is None:
+        raise ValueError(
+            "rows in blocks grow trees for objectives that are sums over rows: 'log_loss', "
+            "'ir_push', and 'pnorm_push' of finite p at one end of the list, both with the "
+            f"exponential loss; got {objective!r}. Choose one of these, or fit a table in memory."
+        )
+    return found
+
+
+def bins_of_blocks(blocks: Blocks, seen: Survey, max_bins: int) -> Bins:
+    """Find thresholds on the rows that :meth:`Bins.of_table` would take of the table."""
+    stumps = Stumps(max_bins)
+    fit_stumps(stumps, blocks, seen)
+    bins = Bins(stumps.thresholds_, seen.missing)
+    return bins.asking_if_missing(lambda column: float(seen.high[column]))
+
+
+def _coded_trees(kept: ObliviousTrees, bins: Bins, columns: BinnedColumns) -> list[Tree]:
+    """Trees of an earlier fit as questions about codes."""
+    trees = []
+    for asked, thresholds, sides, values in zip(
+        kept.columns, kept.thresholds, kept.missing_left, kept.values, strict=True
+    ):
+        splits = []
+        for column, threshold, missing_left in zip(
+            asked.tolist(), thresholds, sides.tolist(), strict=True
+        ):
+            place = int(np.searchsorted(bins.thresholds[column], threshold))
+            if threshold not in bins.thresholds[column][place : place + 1]:
+                raise ValueError(
+                    "warm_start=True adds trees to those of the same rows, but the thresholds of "
+                    f"column {column} have changed; set warm_start=False."
+                )
+            splits.append(columns.split(column, place, missing_left=missing_left))
+        trees.append((np.array(splits, dtype=np.int64), values))
+    return trees
+
+
+def _check_weights(smallest: float, total: float) -> None:
+    """Refuse weights that would be lost in sums, of which 56 bits are kept."""
+    if not LIGHTEST <= total <= HEAVIEST:
+        raise ValueError(
+            f"sample_weight adds up to {total:g}, but trees need {LIGHTEST:g} to {HEAVIEST:g}; "
+            "multiply all weights by one number (reg_lambda is in the same units)."
+        )
+    if smallest < LEAST_SHARE * total:
+        raise ValueError(
+            f"sample_weight has a weight of {smallest:g} in a total of {total:g}, too small to "
+            "count; give such rows weight 0, which drops them, or a larger one."
+        )

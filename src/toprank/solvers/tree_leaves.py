@@ -29,14 +29,14 @@ from numpy.typing import NDArray
 
 from toprank.kernels.tree_splits import newton_step, push_steps
 from toprank.kernels.tree_terms import IR_PUSH, LOG_LOSS, PUSH, Terms, class_weights
-from toprank.objectives import ExponentialIRPush, ExponentialPush, LogLoss
+from toprank.objectives import LogLoss, Push, ir_push
 from toprank.objectives.exponential import PushFormula
 from toprank.objectives.precision import PrecisionCriterion
 
 if TYPE_CHECKING:
     from toprank.objectives import Criterion, Objective
     from toprank.objectives.exponential import TiltedMass
-    from toprank.solvers.tree_boosting import GrowingRows
+    from toprank.solvers.tree_table import GrowingRows
     from toprank.truth import Truth
 
 Floats = NDArray[np.float64]
@@ -95,11 +95,11 @@ def summed_objective(objective: Objective, positive: float, total: float) -> Lea
     """
     if isinstance(objective, LogLoss):
         return LogLossLeaves(positive, total)
-    if isinstance(objective, ExponentialIRPush):
+    if objective == ir_push():
         return IRPushLeaves(positive, total)
-    if isinstance(objective, ExponentialPush) and objective.has_probabilities:
+    if isinstance(objective, Push) and objective.one_end_power is not None:
         sign = 1 if objective.focus == "top" else -1
-        return PushLeaves(PushFormula(objective.p, {sign: 1.0}), sign, total)
+        return PushLeaves(PushFormula(objective.one_end_power, {sign: 1.0}), sign, total)
     return None
 
 

@@ -1,9 +1,10 @@
-"""Rows of a table in memory that trees grow on."""
+"""Rows that trees grow on: what they can be asked, and how a table in memory answers."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +21,18 @@ from toprank.kernels.tree_rows import (
     split_rows,
     sum_squares,
 )
-from toprank.kernels.tree_terms import Terms, class_weights, fill_gradients, sum_losses, sum_terms
+from toprank.kernels.tree_terms import (
+    Terms,
+    class_weights,
+    fill_gradients,
+    power_below,
+    sum_losses,
+    sum_terms,
+)
 from toprank.solvers.cuts import matching_intercept
-from toprank.solvers.tree_boosting import GrowingRows
 
 if TYPE_CHECKING:
     from toprank.kernels.threads import Threads
-    from toprank.solvers.tree_boosting import BinnedColumns, Split, TreeDraws
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -35,6 +41,136 @@ Part = TypeVar("Part")
 
 # Rows whose sums one thread takes at a time.
 CHUNK = 1 << 16
+NO_CODE = 256  # a code that no row has
+
+
+class BinnedColumns:
+    """Columns of codes: how many thresholds each has, and where its bins lie in a histogram.
+
+    Codes 0 … n_thresholds say how many thresholds a value exceeds; where values are missing, the
+    next code stands for them.
+
+    Parameters
+    ----------
+    n_thresholds : array of shape (n_columns,)
+    has_missing : boolean array of shape (n_columns,)
+    directions : array of shape (n_columns,)
+        1 where scores must not fall with the column, -1 where they must not rise, else 0.
+    """
+
+    def __init__(
+        self, n_thresholds: Integers, has_missing: NDArray[np.bool_], directions: Integers
+    ) -> None:
+        self.n_columns = int(n_thresholds.size)
+        self.directions = directions
+        self.table = np.column_stack([n_thresholds, has_missing, directions]).astype(np.int64)
+        ends = np.cumsum(n_thresholds + 1 + has_missing)
+        self.offsets = np.concatenate([[0], ends]).astype(np.uint32)
+
+    def split(self, column: int, threshold: int, *, missing_left: bool) -> Split:
+        """Say which codes go right: those above the threshold but for that of a missing value."""
+        n_thresholds, has_missing, _ = self.table[column].tolist()
+        return Split(
+            column, threshold, n_thresholds + 1 if has_missing and missing_left else NO_CODE
+        )
+
+
+class Split(NamedTuple):
+    """A question: rows go right where their code exceeds ``last`` and is not ``left_code``."""
+
+    column: int
+    last: int
+    left_code: int
+
+
+class TreeDraws(NamedTuple):
+    """Random numbers of one tree: the key of its hashes, whether rows are drawn, its scales.
+
+    Squared gradients are added up times ``square_scale``, not at all where it is 0.
+    """
+
+    key: int
+    is_bootstrapped: bool
+    scales: tuple[float, float]
+    square_scale: float
+
+
+class GrowingRows(ABC):
+    """Rows that a tree grows on: in memory, in blocks of a file, on the workers of a cluster.
+
+    Sums over rows are whole numbers, which are added up in any order; only then they are divided.
+    """
+
+    n_rows: int
+    total_weight: float
+    columns: BinnedColumns
+    squares: int  # of the gradients, times a scale; known with the first histograms of a tree
+
+    @abstractmethod
+    def set_gradients(self, terms: Terms, factors: tuple[float, float]) -> None:
+        """Compute the gradients from the terms, those of each class times its factor."""
+
+    @abstractmethod
+    def pack(self, draws: TreeDraws) -> None:
+        """Begin a tree: all rows that count are in one leaf."""
+
+    @abstractmethod
+    def histograms(self, leaves: Integers, out: Integers, then: Callable[[int, int], None]) -> None:
+        """Fill in histograms of some leaves; ``then(start, stop)`` follows for filled columns."""
+
+    @abstractmethod
+    def split(self, split: Split) -> None:
+        """Split every leaf: leaf l becomes 2l and 2l + 1."""
+
+    @abstractmethod
+    def find_leaves(self, splits: Integers) -> None:
+        """Find the leaf of every row, also of those left out."""
+
+    @abstractmethod
+    def add(self, values: Floats) -> None:
+        """Add to every score the value of its leaf."""
+
+    @abstractmethod
+    def least_edges(self) -> Sums:
+        """Smallest s of the positives and smallest -s of the negatives."""
+
+    @abstractmethod
+    def whole_sums(self, terms: Terms, steps: Floats, scale: float) -> Integers:
+        """Give :meth:`sums` times ``scale``."""
+
+    @abstractmethod
+    def whole_cover(self, n_leaves: int, scale: float) -> Integers:
+        """Give the weight of each leaf, times ``scale``."""
+
+    @abstractmethod
+    def sum_losses(self, terms: Terms) -> float:
+        """Losses ln(1 + e^x) of the log loss or of the IR push, added up."""
+
+    @abstractmethod
+    def matching_cut(self) -> float:
+        """Cut where the rows above weigh as much as the positives; labels only."""
+
+    def close(self) -> None:  # noqa: B027  (a table in memory holds nothing else)
+        """Release what the rows hold outside of memory."""
+
+    def edges(self) -> tuple[float, float]:
+        """Lowest score of the positives and highest of the negatives."""
+        lowest, highest = self.least_edges().parts
+        return lowest.value, -highest.value
+
+    def sums(self, terms: Terms, steps: Floats) -> Floats:
+        """Sums of the rows' terms by leaf, the scores of each leaf moved by its step."""
+        scale = self._scale()
+        return self.whole_sums(terms, steps, scale) / scale
+
+    def cover(self, n_leaves: int) -> Floats:
+        """Give the weight of each leaf."""
+        scale = self._scale()
+        return self.whole_cover(n_leaves, scale) / scale
+
+    def _scale(self) -> float:
+        """Scale at which no sum of terms leaves 63 bits."""
+        return power_below(2.0**56 / self.total_weight)
 
 
 class TreeTable(GrowingRows):
@@ -93,23 +229,13 @@ class TreeTable(GrowingRows):
         return Sums([Least(lowest), Least(-highest)])
 
     def whole_sums(self, terms: Terms, steps: Floats, scale: float) -> Integers:
+        arrays = self.scores, self._positives, self._weights
         leaves = self.leaves if steps.size else self.leaves[:0]
         moved = steps if steps.size else np.zeros(1)
 
         def total(start: int, stop: int) -> Integers:
             sums = np.zeros((moved.size, 3), dtype=np.int64)
-            sum_terms(
-                terms,
-                self.scores,
-                self._positives,
-                self._weights,
-                leaves,
-                moved,
-                scale,
-                start,
-                stop,
-                sums,
-            )
+            sum_terms(terms, *arrays, leaves, moved, scale, start, stop, sums)
             return sums
 
         return np.asarray(sum(self._over(total), np.zeros((moved.size, 3), dtype=np.int64)))
@@ -162,15 +288,7 @@ class TreeTable(GrowingRows):
 
     def split(self, split: Split) -> None:
         starts = np.empty(2 * self._starts.size - 1, np.int64)
-        split_rows(
-            self._codes,
-            self._rows,
-            self._starts,
-            (split.column, split.last, split.left_code),
-            self._other,
-            self._spare,
-            starts,
-        )
+        split_rows(self._codes, self._rows, self._starts, split, self._other, self._spare, starts)
         self._rows, self._other, self._starts = self._other, self._rows, starts
 
     def find_leaves(self, splits: Integers) -> None:

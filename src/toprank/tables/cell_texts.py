@@ -1,22 +1,29 @@
 """What one cell of text says: as a number, as a date, as a time of day or a duration.
 
 A cell gives what it would mean under either decimal mark or either order of day and month; the
-schema of its column says which of the two is meant (:mod:`toprank.tables.notation`).
+schema of its column (:mod:`toprank.tables.notation`) says which of the two is meant. Exported files
+carry the source of this module, which therefore needs Python 3.9 and its standard library alone.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Callable, Sequence
+from datetime import date, datetime, time, timedelta, timezone
+from decimal import Decimal
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from toprank.tables.notation import ColumnSchema
+
+# Limits and origins -----------------------------------------------------------------------
 
 _LONGEST = 80  # characters of a number or a date; patterns would take long over more
 _DAY = 86_400.0
 EPOCH = date(1970, 1, 1).toordinal()
-
+_START = datetime(1970, 1, 1, tzinfo=timezone.utc)  # noqa: UP017 (Python 3.9 has no UTC)
 
 # Typography -------------------------------------------------------------------------------
 
@@ -239,18 +246,12 @@ def read_number(text: str) -> NumberCell | None:
     text = clean(text)
     if len(text) > _LONGEST:
         return None
-    is_negative = False
-    if "(" in text:
-        found = _IN_BRACKETS.fullmatch(text)
-        if found:
-            is_negative, text = True, found[1] + found[2] + found[3]
+    inside = _IN_BRACKETS.fullmatch(text) if "(" in text else None
+    if inside:
+        cell = read_number("".join(inside.groups()))
+        return cell and cell._replace(value=-cell.value, other=-cell.other)
     found = _NUMBER.fullmatch(text)
-    cell = _whole(found) if found else None
-    if cell is None:
-        cell = _composed(text)
-    if cell is None or not is_negative:
-        return cell
-    return cell._replace(value=-cell.value, other=-cell.other)
+    return (_whole(found) if found else None) or _composed(text)
 
 
 def _whole(found: re.Match[str]) -> NumberCell | None:
@@ -298,7 +299,7 @@ def _digits(core: str, power: str) -> tuple[float, float, str] | None:
     last = max(core.rfind("."), core.rfind(","))
     mark = core[last] if last >= 0 else ""
     head, decimals = (core[:last], core[last + 1 :]) if mark else (core, "")
-    if head.isdigit() or not head:  # at most one mark
+    if (head + decimals).isdigit():  # at most one mark
         value = float(f"{head or 0}.{decimals or 0}e{power or 0}")
         if not mark:
             return value, value, "0" if len(core) > 3 else ""
@@ -353,28 +354,27 @@ def _range(found: re.Match[str]) -> NumberCell | None:
 # Dates ------------------------------------------------------------------------------------
 
 _MONTH_NAMES = (
-    "january januar jänner janvier enero gennaio janeiro januari jan ene gen janv|"
-    "february februar février febrero febbraio fevereiro februari feb févr fev fevr fevrier|"
-    "march märz mars marzo março maart mar mär mrz mrt marco maerz|"
-    "april avril abril aprile apr avr abr|may mai mayo maggio maio mei mag|"
-    "june juni juin junio giugno junho jun giu|july juli juillet julio luglio julho jul juil lug|"
-    "august août agosto augustus aug aou ago aout|"
-    "september septembre septiembre settembre setembro sep sept set|"
-    "october oktober octobre octubre ottobre outubro oct okt ott out|"
-    "november novembre noviembre novembro nov|"
-    "december dezember décembre diciembre dicembre dezembro dec dez déc dic decembre"
-)
-_MORE_MONTH_NAMES = (
-    "ocak sty stycznia января янв|şubat lut lutego февраля фев|mart marts marca марта мар|"
-    "nisan kwi kwietnia апреля апр|maj mayıs maja мая|haziran cze czerwca июня июн|"
-    "temmuz lip lipca июля июл|augusti ağustos sie sierpnia августа авг|"
-    "eylül wrz września сентября сен|ekim paź października октября окт|"
-    "kasım lis listopada ноября ноя|aralık gru grudnia декабря дек"
+    "january januar jänner janvier enero gennaio janeiro januari jan ene gen janv ocak sty "
+    "stycznia января янв|"
+    "february februar février febrero febbraio fevereiro februari feb févr fev fevr fevrier "
+    "şubat lut lutego февраля фев|"
+    "march märz mars marzo março maart mar mär mrz mrt marco maerz mart marts marca марта мар|"
+    "april avril abril aprile apr avr abr nisan kwi kwietnia апреля апр|"
+    "may mai mayo maggio maio mei mag maj mayıs maja мая|"
+    "june juni juin junio giugno junho jun giu haziran cze czerwca июня июн|"
+    "july juli juillet julio luglio julho jul juil lug temmuz lip lipca июля июл|"
+    "august août agosto augustus aug aou ago aout augusti ağustos sie sierpnia августа авг|"
+    "september septembre septiembre settembre setembro sep sept set eylül wrz września сентября "
+    "сен|"
+    "october oktober octobre octubre ottobre outubro oct okt ott out ekim paź października "
+    "октября окт|"
+    "november novembre noviembre novembro nov kasım lis listopada ноября ноя|"
+    "december dezember décembre diciembre dicembre dezembro dec dez déc dic decembre aralık gru "
+    "grudnia декабря дек"
 )
 _MONTHS = {
-    name: place + 1
-    for months in (_MONTH_NAMES, _MORE_MONTH_NAMES)
-    for place, names in enumerate(months.split("|"))
+    name: month
+    for month, names in enumerate(_MONTH_NAMES.split("|"), start=1)
     for name in names.split()
 }
 _MON = "(?P<mon>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")(?![^\W\d_])\.?"
@@ -399,13 +399,13 @@ _FORMS = tuple(
         rf"{_MON}[-\s./,]*(?:del?\s+)?{_YEAR}",
         r"(?P<y>\d{4})[-/M](?P<m>\d{1,2})-?",
         r"(?P<y>\d{4})-(?P<yd>[0-3]\d\d)",
-        r"(?P<m>\d{1,2})[-/.](?P<y>\d{4})|(?P<m2>0[1-9]|1[0-2])[-/](?P<y2>\d\d)",
+        r"(?P<m>\d{1,2})[-/.](?P<y>\d{4})",
+        r"(?P<m>0[1-9]|1[0-2])[-/](?P<y>\d\d)",
         r"FY\s?'?(?P<y>\d{4}|\d{2})(?:[-/]\d{2,4})?",
-        r"(?P<y>\d{4})[-\s/.]*H(?P<h>[12])|H(?P<h2>[12])[-\s/.]*(?P<y2>\d{4})",
-        (
-            rf"(?:Q|T)(?P<q>[1-4])(?!\d\d$)[-\s/.]*{_YEAR}|"
-            r"(?P<q2>[1-4])(?:Q|\.\s?Quartal)[-\s/.]*'?(?P<y2>\d{4}|\d{2})"
-        ),
+        r"(?P<y>\d{4})[-\s/.]*H(?P<h>[12])",
+        r"H(?P<h>[12])[-\s/.]*(?P<y>\d{4})",
+        rf"(?:Q|T)(?P<q>[1-4])(?!\d\d$)[-\s/.]*{_YEAR}",
+        rf"(?P<q>[1-4])(?:Q|\.\s?Quartal)[-\s/.]*{_YEAR}",
         r"(?P<y>\d{4})[-\s/.]*[QT](?P<q>[1-4])",
         r"(?P<y>\d{4})[-\s/]*(?:W|KW\s*)(?P<w>\d{1,2})(?:-?(?P<wd>[1-7]))?",
         r"(?:W|KW|CW|Week|Woche)\s*(?P<w>\d{1,2})[-\s/,]+(?P<y>\d{4})",
@@ -454,7 +454,7 @@ def read_date(text: str) -> DayCell | None:
         except ValueError:
             pass
         else:
-            since = moment.replace(tzinfo=moment.tzinfo or UTC) - _START
+            since = moment.replace(tzinfo=moment.tzinfo or _START.tzinfo) - _START
             days = since / timedelta(days=1)
             return DayCell(days, days)
     text = clean(text)
@@ -465,7 +465,7 @@ def read_date(text: str) -> DayCell | None:
         if found:
             parts = {key: part for key, part in found.groupdict().items() if part}
             day = _as_day(parts)
-            return day and day._replace(is_short=len(parts.get("y") or parts["y2"]) == 2)
+            return day and day._replace(is_short=len(parts["y"]) == 2)
     found = _TIME_FIRST.fullmatch(text)
     if found:
         return read_date(f"{found[2]} {found[1]}")
@@ -473,13 +473,9 @@ def read_date(text: str) -> DayCell | None:
     return read_date(found[1]) if found else None
 
 
-_START = datetime(1970, 1, 1, tzinfo=UTC)
-
-
 def _as_day(parts: dict[str, str]) -> DayCell | None:
     """The date of its parts: year, month and day, quarter, week, or numbers in either order."""
-    written = parts.get("y") or parts["y2"]
-    year = int(written)
+    year = int(parts["y"])
     seconds = _seconds(parts["rest"]) if "rest" in parts else 0.0
     if seconds is None:
         return None
@@ -489,18 +485,18 @@ def _as_day(parts: dict[str, str]) -> DayCell | None:
             days_since_1970(year, second, first),
             days_since_1970(year, first, second),
         )
-        last = int(written) if len(written) == 2 else 99
+        last = year if len(parts["y"]) == 2 else 99
         if all(map(math.isnan, (day_first, month_first, days_since_1970(first, second, last)))):
             return None
         share = seconds / _DAY
         return DayCell(day_first + share, month_first + share, parts["sep"], (first, second, last))
-    quarter = parts.get("q") or parts.get("q2")
-    half = parts.get("h") or parts.get("h2")
-    month = int(parts.get("m") or parts.get("m2") or 1)
+    month = int(parts.get("m", 1))
     if "mon" in parts:
         month = _MONTHS[parts["mon"].casefold()]
-    elif quarter or half:
-        month = 3 * int(quarter) - 2 if quarter else 6 * int(half or 1) - 5
+    elif "q" in parts:
+        month = 3 * int(parts["q"]) - 2
+    elif "h" in parts:
+        month = 6 * int(parts["h"]) - 5
     days = days_since_1970(year, month, int(parts.get("d", 1))) + seconds / _DAY
     if "yd" in parts:
         days += int(parts["yd"]) - 1 if 1 <= int(parts["yd"]) <= 366 else math.nan
@@ -605,3 +601,212 @@ def _span(text: str) -> tuple[float, bool] | None:
             return None
         total += float(amount.replace(",", ".")) * hours
     return (-total if found["sign"] == "-" else total), False
+
+
+# Values of Python -------------------------------------------------------------------------
+
+
+def is_no_value(value: Any) -> bool:
+    """Whether a value of Python is missing: None, NaN, and those of pandas."""
+    is_nan = isinstance(value, float) and value != value  # noqa: PLR0124
+    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
+
+
+def text_of(value: Any) -> str:
+    """A cell in words: whole numbers alike, whether a file held them as 1 or 1.0."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+def number_of(value: Any) -> float | None:
+    """A typed value: days since 1970 of dates, hours of times and durations; None of texts.
+
+    Examples
+    --------
+    >>> number_of(True), number_of(date(1970, 1, 2)), number_of(timedelta(minutes=90))
+    (1.0, 1.0, 1.5)
+    """
+    if isinstance(value, (int, float, Decimal)):
+        try:
+            return float(value)
+        except (OverflowError, ValueError):  # of 10**400 and Decimal("sNaN")
+            return math.nan
+    if isinstance(value, time):
+        value = datetime.combine(_START, value, _START.tzinfo) - _START
+    if isinstance(value, timedelta):
+        return value // _MICROSECOND / 3_600e6
+    if not isinstance(value, date):
+        return None
+    moment = value if isinstance(value, datetime) else datetime.combine(value, time())
+    since = moment.replace(tzinfo=moment.tzinfo or _START.tzinfo) - _START
+    return since // _MICROSECOND / 86_400e6
+
+
+_MICROSECOND = timedelta(microseconds=1)
+
+# Texts of a column, by its schema ---------------------------------------------------------
+
+# Where no cell fits its kind, it may fit the other: one file has 1 where another one has true.
+FLAGS = {"number": "boolean", "boolean": "number"}
+
+# How tables write that a cell is missing, without capitals.
+_SPELLINGS = (
+    "|na|n/a|n.a.|n. a.|n.a|n/d|n.d.|nd|n.v.t.|n.r.|n/r|#n/a|#n/a n/a|#na|nan|-nan|1.#qnan|nat|"
+    "null|nil|none|<na>|<null>|<none>|(null)|(none)|(blank)|(empty)|[null]|{null}|\\n|?|??|-|--|"
+    "---|–|—|.|..|...|…|*|**|/|x|_|#div/0!|#value!|#ref!|#name?|#num!|#null!|#error!|#err|error|"
+    "unknown|unk|missing|not available|not applicable|not known|not specified|not provided|"
+    "undefined|unspecified|"
+    "no data|nodata|no value|empty|blank|tbd|tba|tbc|t.b.d.|unbekannt|fehlt|fehlend|k.a.|k. a.|k.a|"
+    "keine angabe|keine angaben|keine daten|nicht verfügbar|nicht bekannt|leer|offen|o.a.|inconnu|"
+    "inconnue|non renseigné|non disponible|n.c.|nc|s/o|sans objet|desconocido|desconocida|sin dato|"
+    "sin datos|s/d|no disponible|no aplica|vacío|sconosciuto|non disponibile|n.p.|desconhecido|"
+    "não disponível|não informado|onbekend|niet beschikbaar|leeg|ukendt|okänd|ukjent|brak|b.d.|"
+    "brak danych|nieznane|nieznany|neznámé|нет данных|неизвестно|н/д|不明|未知|无|なし|"
+    "0000-00-00|0000-00-00 00:00:00|00.00.0000|00/00/0000"
+)
+SPELLINGS = frozenset(_SPELLINGS.split("|"))
+
+
+def is_missing_word(text: str) -> bool:
+    """Whether a text is missing among categories, where ``NA`` and ``none`` are values.
+
+    Examples
+    --------
+    >>> is_missing_word(" "), is_missing_word("?"), is_missing_word("NA")
+    (True, True, False)
+    """
+    return text.strip() in {"", "?"}
+
+
+def text_reader(how: ColumnSchema, kind: str = "") -> Callable[[str], float | None]:
+    """What reads a text as the schema says, or another kind: NaN is missing, None does not fit."""
+    read_value = _value_reader(how, kind or how.kind)
+    missing = SPELLINGS.union(clean(word).casefold() for word in how.missing)
+
+    def read_text(text: str) -> float | None:
+        value = read_value(text)
+        is_value = value is not None and -math.inf < value < math.inf
+        if (how.missing or not is_value) and clean(text).casefold() in missing:
+            return math.nan
+        if not is_value:
+            return None
+        return math.nan if value in how.codes else value
+
+    return read_text
+
+
+def _number_reader(how: ColumnSchema) -> Callable[[str], float | None]:
+    """What reads one cell of a column of numbers; None is misread."""
+    factors = unit_factors(how.units)
+    has_point = how.decimal == "."
+    of_computers = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+    plain = re.compile(of_computers if has_point else r"-?\d+").fullmatch
+    # Most cells of most columns: a number with one unit that is not converted.
+    between, mark = (",", r"\.") if has_point else (r"\.", ",")
+    behind = [name for name in how.units if factors[unit_name(name)] == 1]
+    before, unit = (
+        "|".join(map(re.escape, names)) or "(?!)"
+        for names in ([name for name in behind if stands_before(unit_name(name))], behind)
+    )
+    digits = rf"(\d+|[1-9]\d{{0,2}}(?:{between}\d{{3}})+)(?:{mark}(\d+))?"
+    quick = re.compile(rf"(-?)(?:(?:{before}) ?)?{digits}(?: ?(?:{unit}))?").fullmatch
+    drop = "," if has_point else "."
+
+    def read_cell(text: str) -> float | None:
+        if plain(text):
+            return float(text)
+        found = quick(text)
+        if found:
+            return float(f"{found[1]}{found[2].replace(drop, '')}.{found[3] or 0}")
+        cell = read_number(text)
+        if cell is None:
+            return None
+        value = cell.value if has_point else cell.other
+        for name in cell.units:
+            if name not in factors:
+                return None
+            value *= factors[name]
+        return value
+
+    return read_cell
+
+
+def _value_reader(how: ColumnSchema, kind: str) -> Callable[[str], float | None]:
+    if kind == "number":
+        return _number_reader(how)
+    if kind == "boolean":
+        return lambda text: {"true": 1.0, "false": 0.0}.get(text.strip().casefold())
+    if kind == "date":
+        return lambda text: _ordered(read_date(text), how.order, how.first_year)
+    is_time = kind == "time"
+
+    def read_clock(text: str) -> float | None:
+        found = read_hours(text)
+        return None if found is None or (is_time and not found[1]) else found[0]
+
+    return read_clock
+
+
+def _ordered(day: DayCell | None, order: str, first_year: int = 1969) -> float | None:
+    """The day that a date is in the order of its column, and in the century."""
+    if day is None:
+        return None
+    is_day_first = order == "day-first" or (order == "mixed" and day.mark == ".")
+    value = day.day_first if is_day_first else day.month_first
+    if day.mark and order == "year-first":
+        value = days_since_1970(*day.parts)
+    if math.isnan(value):
+        return None
+    if day.is_short and first_year != 1969:
+        begin = days_since_1970(first_year, 1, 1)
+        value += _CENTURY * ((value < begin) - (value >= begin + _CENTURY))
+    return value
+
+
+_CENTURY = 36_525  # days, from any of the years that two digits mean
+
+
+# Values of Python of a column, by its schema ----------------------------------------------
+
+
+def column_reader(how: ColumnSchema) -> Callable[[Sequence[Any]], list[Any]]:
+    """What reads the cells of a column: texts, numbers, dates and so on; None and NaN are missing.
+
+    It gives numbers, NaN where a cell is missing or does not fit, or words, None where missing.
+
+    Examples
+    --------
+    >>> from toprank.tables.notation import ColumnSchema
+    >>> how = ColumnSchema("price", "number", units=("€",), codes=(-999.0,))
+    >>> column_reader(how)(["€ 77,25", 12, -999, "n/a", date(2024, 3, 31)])
+    [77.25, 12.0, nan, nan, nan]
+    """
+    if how.kind == "category":
+        return read_words
+    kinds = [how.kind, FLAGS[how.kind]] if how.kind in FLAGS else [how.kind]
+    readers = [text_reader(how, kind) for kind in kinds]
+
+    def read_cell(cell: Any, read_text: Callable[[str], float | None]) -> float | None:
+        value = math.nan if is_no_value(cell) else number_of(cell)
+        if value is None:
+            return read_text(text_of(cell))
+        is_right = math.isfinite(value) and isinstance(cell, date) == (how.kind == "date")
+        return value if is_right and value not in how.codes else math.nan
+
+    def read_cells(cells: Sequence[Any]) -> list[float]:
+        for read_text in readers:
+            found = [read_cell(cell, read_text) for cell in cells]
+            if None not in found or not all(x is None or math.isnan(x) for x in found):
+                break
+        return [math.nan if x is None else x for x in found]
+
+    return read_cells
+
+
+def read_words(cells: Sequence[Any]) -> list[str | None]:
+    """Cells as words, without surrounding blanks; None where missing."""
+    words = ["" if is_no_value(cell) else text_of(cell).strip() for cell in cells]
+    return [None if is_missing_word(word) else word for word in words]

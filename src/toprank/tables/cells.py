@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from toprank.tables.cell_texts import is_no_value, text_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -54,21 +56,11 @@ def known_type(cells: Any) -> str | None:
     """``text``, or the kind of typed cells; None for lists, bytes and the like."""
     if isinstance(cells, Coded):
         return "category"
+    kind = cells.dtype
     if isinstance(cells, np.ndarray):
-        return _NUMPY_KINDS.get(cells.dtype.kind)
-    return _kind_of_series(cells)
-
-
-_NUMPY_KINDS = {
-    "i": "number", "u": "number", "f": "number", "b": "boolean", "M": "date", "m": "duration",
-    "O": "text", "U": "text", "T": "text",
-}  # fmt: skip
-
-
-def _kind_of_series(series: Any) -> str | None:
+        return _NUMPY_KINDS.get(kind.kind)
     import polars as pl  # noqa: PLC0415 (frames in Python are read without it)
 
-    kind = series.dtype
     if kind.is_numeric():
         return "number"
     named = {
@@ -79,13 +71,25 @@ def _kind_of_series(series: Any) -> str | None:
     return named.get(kind.base_type())
 
 
+_NUMPY_KINDS = {
+    "i": "number", "u": "number", "f": "number", "b": "boolean", "M": "date", "m": "duration",
+    "O": "text", "U": "text", "T": "text",
+}  # fmt: skip
+
+
 def float_cells(cells: Any, name: str) -> NDArray[np.float64]:
     """Typed cells as floats, NaN where missing: days of dates, hours of times and durations."""
     if isinstance(cells, np.ndarray):
         return _floats_of_array(cells)
     if type_of_cells(cells, name) == "empty":
         return np.full(len(cells), np.nan)
-    return _floats_of_series(cells)
+    import polars as pl  # noqa: PLC0415
+
+    if cells.dtype == pl.Time:  # nanoseconds
+        return np.asarray(cells.cast(pl.Int64).cast(pl.Float64).to_numpy() / (1e3 * _HOUR))
+    if cells.dtype.is_temporal():  # in UTC, as texts with an offset: one moment is one number
+        return _floats_of_array(cells.to_numpy())
+    return np.asarray(cells.cast(pl.Float64).to_numpy())
 
 
 def _floats_of_array(cells: NDArray[Any]) -> NDArray[np.float64]:
@@ -96,22 +100,16 @@ def _floats_of_array(cells: NDArray[Any]) -> NDArray[np.float64]:
     return np.where(np.isnat(fine), np.nan, fine.astype(np.int64) / unit)
 
 
-def _floats_of_series(series: Any) -> NDArray[np.float64]:
-    import polars as pl  # noqa: PLC0415
-
-    kind = series.dtype
-    if kind == pl.Time:  # nanoseconds
-        return np.asarray(series.cast(pl.Int64).cast(pl.Float64).to_numpy() / (1e3 * _HOUR))
-    if kind.is_temporal():  # in UTC, as texts with an offset: one moment is one number everywhere
-        return _floats_of_array(series.to_numpy())
-    return np.asarray(series.cast(pl.Float64).to_numpy())
-
-
 def plain_numbers(cells: Any) -> NDArray[np.float64] | None:
     """Texts of a file that are numbers as computers write them; NaN where a text is not.
 
-    None for other cells, which are read text by text. An infinite number is no plain one.
+    Of an array of Python values the floats, which keep all their digits. None for other cells,
+    which are read text by text. An infinite number is no plain one.
     """
+    if isinstance(cells, np.ndarray) and cells.dtype == object:
+        numbers = [each if isinstance(each, float) else math.nan for each in cells.tolist()]
+        found = np.array(numbers, dtype=np.float64)
+        return np.where(np.isfinite(found), found, np.nan)
     if isinstance(cells, (np.ndarray, Coded)):
         return None
     import polars as pl  # noqa: PLC0415
@@ -123,11 +121,13 @@ def plain_numbers(cells: Any) -> NDArray[np.float64] | None:
 
 
 def rows_with_text(cells: Any, values: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Rows of a Series of texts that have a cell which is none of the plain numbers."""
+    """Rows of texts or Python values that have a cell which is none of the plain numbers."""
     if not np.isnan(values.min(initial=0.0)):
         return np.zeros(0, dtype=np.intp)
     is_odd = np.isnan(values)
-    if cells.null_count():
+    if isinstance(cells, np.ndarray):
+        is_odd &= np.array([not is_no_value(cell) for cell in cells.tolist()])
+    elif cells.null_count():
         is_odd &= cells.is_not_null().to_numpy()
     return np.flatnonzero(is_odd)
 
@@ -143,7 +143,7 @@ def sure_numbers(cells: Any) -> NDArray[np.float64] | None:
 
     Most columns of most files are such, and need no look at each text.
     """
-    values = plain_numbers(cells)
+    values = None if isinstance(cells, np.ndarray) else plain_numbers(cells)
     if values is None:
         return None
     import polars as pl  # noqa: PLC0415
@@ -162,7 +162,7 @@ def sure_numbers(cells: Any) -> NDArray[np.float64] | None:
 
 def holds_text(cells: Any, part: str) -> bool:
     """Whether some cells of a column of texts contain a text."""
-    if isinstance(cells, Coded) or known_type(cells) != "text":
+    if known_type(cells) != "text":
         return False
     if isinstance(cells, np.ndarray):
         return any(part in cell for cell in cells.tolist() if isinstance(cell, str))
@@ -203,20 +203,11 @@ def _distinct_of_array(cells: NDArray[Any]) -> tuple[list[str], NDArray[np.intp]
     texts: dict[str, int] = {}  # of values such as 1 and "1" it is the same
     codes = np.empty(cells.size, dtype=np.intp)
     for row, value in enumerate(cells.tolist()):
-        place = -1 if _is_missing(value) else places.get(value)
+        place = -1 if is_no_value(value) else places.get(value)
         if place is None:
             place = places[value] = texts.setdefault(text_of(value), len(texts))
         codes[row] = place
     return list(texts), codes
-
-
-def text_of(value: Any) -> str:
-    """A cell in words: whole numbers alike, whether a file held them as 1 or 1.0."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
 def as_series(cells: Any, name: str) -> Any:
@@ -264,13 +255,8 @@ def _values(column: Any, where: str) -> NDArray[Any]:
     """Python values, None where there is none."""
     values: Sequence[Any] = column.to_list()
     plain = np.empty(len(values), dtype=object)
-    plain[:] = [None if _is_missing(value) else _checked(value, where) for value in values]
+    plain[:] = [None if is_no_value(value) else _checked(value, where) for value in values]
     return plain
-
-
-def _is_missing(value: Any) -> bool:
-    is_nan = isinstance(value, float) and value != value  # noqa: PLR0124
-    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _checked(value: Any, where: str) -> Any:

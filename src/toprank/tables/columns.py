@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.tables import notation
+from toprank.tables.cell_texts import FLAGS, is_missing_word
 from toprank.tables.cells import (
     distinct_texts,
     float_cells,
@@ -113,7 +114,7 @@ def read_cells(cells: Any, how: ColumnSchema) -> Column:
 
 def _given_rows(cells: Any) -> NDArray[np.intp]:
     texts, codes = distinct_texts(cells)
-    is_text = np.array([*(not notation.is_missing_word(text) for text in texts), False])
+    is_text = np.array([*(not is_missing_word(text) for text in texts), False])
     return np.flatnonzero(is_text[codes])
 
 
@@ -138,9 +139,8 @@ def _read_texts(cells: Any, how: ColumnSchema) -> Column:
         cells = cells[rows]
     texts, codes = distinct_texts(cells)
     found, is_misread = notation.read(texts, how)
-    if how.kind in _FLAGS and is_misread.any() and np.isnan(values).all() and np.isnan(found).all():
-        # one file has 1 where another one has true
-        found, is_misread = notation.read(texts, replace(how, kind=_FLAGS[how.kind]))
+    if how.kind in FLAGS and is_misread.any() and np.isnan(values).all() and np.isnan(found).all():
+        found, is_misread = notation.read(texts, replace(how, kind=FLAGS[how.kind]))
     values = np.array(values)
     values[rows] = np.append(found, np.nan)[codes]
     misread = np.zeros(values.size, dtype=bool)
@@ -148,15 +148,12 @@ def _read_texts(cells: Any, how: ColumnSchema) -> Column:
     return _known(values, how, misread)
 
 
-_FLAGS = {"number": "boolean", "boolean": "number"}
-
-
 def read_words(cells: Any) -> Column:
     """Cells as words, whatever they are: without surrounding blanks; missing if blank or ``?``."""
     texts, codes = distinct_texts(cells)
     places: dict[str, int] = {}
     moved = [
-        -1 if notation.is_missing_word(text) else places.setdefault(text.strip(), len(places))
+        -1 if is_missing_word(text) else places.setdefault(text.strip(), len(places))
         for text in texts
     ]
     codes = np.array([*moved, -1], dtype=np.intp)[codes]

@@ -278,6 +278,18 @@ class Encoding:
         present = None if table.is_sparse else set(table.names)
         return [] if present is None else [name for name in self.schema if name not in present]
 
+    def misfits(self, table: Table) -> Iterator[str]:
+        """Sentences on columns and cells that count as missing in a table that was encoded."""
+        if self.is_sparse or table.is_sparse:  # what is not written is 0
+            return
+        for name in self.absent_columns(table):
+            yield f"{table.name} has no column {name!r}: it counts as missing in every row."
+        for name, (size, rows, cell) in table.read_by(self.schema).misread().items():
+            yield (
+                f"{name}: {size:,} of {table.n_rows:,} cells cannot be read as a "
+                f"{self.schema[name].kind} ({cell!r} in row {rows[0] + 1:,}) and count as missing."
+            )
+
     # Files ----------------------------------------------------------------------------------------
 
     def as_values(self) -> Any:

@@ -28,38 +28,22 @@ from toprank.tables.cell_texts import (
     CURRENCIES,
     EPOCH,
     NEVER,
+    SPELLINGS,
     THOUSANDS,
     UNITS,
     DayCell,
     NumberCell,
     clean,
     days_since_1970,
+    is_missing_word,
     read_date,
     read_hours,
     read_number,
-    stands_before,
+    text_reader,
     unit_factors,
-    unit_name,
 )
 
 KINDS = ("number", "boolean", "date", "time", "duration", "category", "empty")
-
-# How tables write that a cell is missing, without capitals.
-_SPELLINGS = (
-    "|na|n/a|n.a.|n. a.|n.a|n/d|n.d.|nd|n.v.t.|n.r.|n/r|#n/a|#n/a n/a|#na|nan|-nan|1.#qnan|nat|"
-    "null|nil|none|<na>|<null>|<none>|(null)|(none)|(blank)|(empty)|[null]|{null}|\\n|?|??|-|--|"
-    "---|–|—|.|..|...|…|*|**|/|x|_|#div/0!|#value!|#ref!|#name?|#num!|#null!|#error!|#err|error|"
-    "unknown|unk|missing|not available|not applicable|not known|not specified|not provided|"
-    "undefined|unspecified|"
-    "no data|nodata|no value|empty|blank|tbd|tba|tbc|t.b.d.|unbekannt|fehlt|fehlend|k.a.|k. a.|k.a|"
-    "keine angabe|keine angaben|keine daten|nicht verfügbar|nicht bekannt|leer|offen|o.a.|inconnu|"
-    "inconnue|non renseigné|non disponible|n.c.|nc|s/o|sans objet|desconocido|desconocida|sin dato|"
-    "sin datos|s/d|no disponible|no aplica|vacío|sconosciuto|non disponibile|n.p.|desconhecido|"
-    "não disponível|não informado|onbekend|niet beschikbaar|leeg|ukendt|okänd|ukjent|brak|b.d.|"
-    "brak danych|nieznane|nieznany|neznámé|нет данных|неизвестно|н/д|不明|未知|无|なし|"
-    "0000-00-00|0000-00-00 00:00:00|00.00.0000|00/00/0000"
-)
-SPELLINGS = frozenset(_SPELLINGS.split("|"))
 
 _ENOUGH = 0.95  # share of the cells that must fit a kind
 _MISSING_WORDS = 5  # so many different unknown words may stand for missing
@@ -114,17 +98,6 @@ class Inferred(NamedTuple):
     notes: tuple[str, ...]
 
 
-def is_missing_word(text: str) -> bool:
-    """Whether a text is missing among categories, where ``NA`` and ``none`` are values.
-
-    Examples
-    --------
-    >>> is_missing_word(" "), is_missing_word("?"), is_missing_word("NA")
-    (True, True, False)
-    """
-    return text.strip() in {"", "?"}
-
-
 # Reading ----------------------------------------------------------------------------------
 
 
@@ -141,25 +114,12 @@ def read(texts: Sequence[str], how: ColumnSchema) -> tuple[NDArray[np.float64], 
     >>> values.tolist(), misread.tolist()
     ([1250.5, nan, nan], [False, False, True])
     """
-    read_cell = _reader(_as_written(texts[:_SAMPLE], how))
-    missing = SPELLINGS.union(clean(word).casefold() for word in how.missing)
-    values = np.full(len(texts), np.nan)
-    misread = np.zeros(len(texts), dtype=bool)
     if how.kind in {"category", "empty"}:
-        return values, misread
-    for place, text in enumerate(texts):
-        value = read_cell(text)
-        if (
-            value is not None
-            and -math.inf < value < math.inf
-            and not (how.missing and clean(text).casefold() in missing)
-        ):
-            values[place] = value
-        elif clean(text).casefold() not in missing:
-            misread[place] = True
-    if how.codes:
-        values[np.isin(values, how.codes)] = np.nan
-    return values, misread
+        return np.full(len(texts), np.nan), np.zeros(len(texts), dtype=bool)
+    read_text = text_reader(_as_written(texts[:_SAMPLE], how))
+    found = [read_text(text) for text in texts]
+    misread = [value is None for value in found]
+    return np.array(found, dtype=np.float64), np.array(misread, dtype=bool)
 
 
 def _as_written(texts: Sequence[str], how: ColumnSchema) -> ColumnSchema:
@@ -183,76 +143,6 @@ def _as_written(texts: Sequence[str], how: ColumnSchema) -> ColumnSchema:
     return how
 
 
-def _number_reader(how: ColumnSchema) -> Callable[[str], float | None]:
-    """What reads one cell of a column of numbers; None is misread."""
-    factors = unit_factors(how.units)
-    has_point = how.decimal == "."
-    plain = re.compile(r"-?\d+(?:\.\d+)?" if has_point else r"-?\d+").fullmatch
-    # Most cells of most columns: a number with one unit that is not converted.
-    between, mark = (",", r"\.") if has_point else (r"\.", ",")
-    behind = [name for name in how.units if factors[unit_name(name)] == 1]
-    before, unit = (
-        "|".join(map(re.escape, names)) or "(?!)"
-        for names in ([name for name in behind if stands_before(unit_name(name))], behind)
-    )
-    digits = rf"(\d+|[1-9]\d{{0,2}}(?:{between}\d{{3}})+)(?:{mark}(\d+))?"
-    quick = re.compile(rf"(-?)(?:(?:{before}) ?)?{digits}(?: ?(?:{unit}))?").fullmatch
-    drop = "," if has_point else "."
-
-    def read_cell(text: str) -> float | None:
-        if plain(text):
-            return float(text)
-        found = quick(text)
-        if found:
-            return float(f"{found[1]}{found[2].replace(drop, '')}.{found[3] or 0}")
-        cell = read_number(text)
-        if cell is None:
-            return None
-        value = cell.value if has_point else cell.other
-        for name in cell.units:
-            if name not in factors:
-                return None
-            value *= factors[name]
-        return value
-
-    return read_cell
-
-
-def _reader(how: ColumnSchema) -> Callable[[str], float | None]:
-    if how.kind == "number":
-        return _number_reader(how)
-    if how.kind == "boolean":
-        return lambda text: {"true": 1.0, "false": 0.0}.get(text.strip().casefold())
-    if how.kind == "date":
-        return lambda text: _ordered(read_date(text), how.order, how.first_year)
-    is_time = how.kind == "time"
-
-    def read_clock(text: str) -> float | None:
-        found = read_hours(text)
-        return None if found is None or (is_time and not found[1]) else found[0]
-
-    return read_clock
-
-
-def _ordered(day: DayCell | None, order: str, first_year: int = 1969) -> float | None:
-    """The day that a date is in the order of its column, and in the century."""
-    if day is None:
-        return None
-    is_day_first = order == "day-first" or (order == "mixed" and day.mark == ".")
-    value = day.day_first if is_day_first else day.month_first
-    if day.mark and order == "year-first":
-        value = days_since_1970(*day.parts)
-    if math.isnan(value):
-        return None
-    if day.is_short and first_year != 1969:
-        begin = days_since_1970(first_year, 1, 1)
-        value += _CENTURY * ((value < begin) - (value >= begin + _CENTURY))
-    return value
-
-
-_CENTURY = 36_525  # days, from any of the years that two digits mean
-
-
 # Inference --------------------------------------------------------------------------------
 
 
@@ -273,7 +163,9 @@ class _Cells(NamedTuple):
         return self._replace(texts=[self.texts[k] for k in places], counts=self.counts[places])
 
     def look_like(self, parse: Callable[[str], Any]) -> bool:
-        """Whether a tenth of some texts can be parsed, so that all are worth the time."""
+        """Whether the kind is given, or a tenth of some texts can be parsed: all are worth it."""
+        if self.hints.kind:
+            return True
         texts = self.some(_SAMPLE).texts
         return 10 * sum(parse(text) is not None for text in texts) >= len(texts)
 
@@ -390,7 +282,7 @@ def _guess_boolean(cells: _Cells) -> _Guess | None:
 def _guess_date(cells: _Cells) -> _Guess | None:
     """Dates, if some are; the order of day and month is decided from all cells."""
     name, hints = cells.name, cells.hints
-    if not hints.kind and not cells.look_like(read_date):
+    if not cells.look_like(read_date):
         return None
     cells = cells.some(_MANY)
     days = [read_date(text) for text in cells.texts]
@@ -478,24 +370,22 @@ def _only_order(day: DayCell | None) -> str | None:
 
 def _guess_clock(cells: _Cells) -> _Guess | None:
     """Times of day, or durations where most cells can be no time of day."""
-    name, kind = cells.name, cells.hints.kind
-    if kind or not cells.look_like(read_hours):
-        return _Guess(ColumnSchema(name, kind)) if kind else None
+    if not cells.look_like(read_hours):
+        return None
     cells = cells.some(_MANY)
     sizes = cells.tally(found and found[1] for found in map(read_hours, cells.texts))
-    is_time = sizes[True] >= _ENOUGH * sizes.total()
-    return _Guess(ColumnSchema(name, "time" if is_time else "duration"))
+    likely = "time" if sizes[True] >= _ENOUGH * sizes.total() else "duration"
+    return _Guess(ColumnSchema(cells.name, cells.hints.kind or likely))
 
 
 def _guess_number(cells: _Cells) -> _Guess | None:
     """Numbers, if some are; the decimal mark and the units are decided from all cells."""
     name, hints = cells.name, cells.hints
-    if not hints.kind:
-        if not cells.look_like(read_number):
-            return None
-        if _are_codes(cells):
-            note = f"{name}: digits with leading zeros, or more than 15, are codes, not numbers."
-            return _Guess(ColumnSchema(name, "category"), notes=(note,))
+    if not cells.look_like(read_number):
+        return None
+    if not hints.kind and _are_codes(cells):
+        note = f"{name}: digits with leading zeros, or more than 15, are codes, not numbers."
+        return _Guess(ColumnSchema(name, "category"), notes=(note,))
     cells = cells.some(_MANY)
     numbers = [read_number(text) for text in cells.texts]
     if not hints.kind and _are_pairs(cells, numbers):
@@ -553,13 +443,14 @@ def _accepted_units(cells: _Cells, numbers: list[NumberCell | None]) -> tuple[st
     A rare letter behind digits (12,5o) is no unit; currencies, percent signs and magnitudes may be
     rare.
     """
+    pairs = zip(numbers, cells.counts.tolist(), strict=True)
+    known = [(cell.units, size) for cell, size in pairs if cell]
+    total = sum(size for _, size in known)
     sizes: Counter[str] = Counter()
-    different: Counter[str] = Counter()
-    for cell, size in zip(numbers, cells.counts.tolist(), strict=True):
-        for unit in cell.units if cell else ():
+    for units, size in known:
+        for unit in units:
             sizes[unit] += size
-            different[unit] += 1
-    total = sum(size for cell, size in zip(numbers, cells.counts.tolist(), strict=True) if cell)
+    different = Counter(unit for units, _ in known for unit in units)
     n_unknown, accepted, families = 0, [], {""}
     for unit, size in sizes.most_common():
         family = UNITS.get(unit, ("", 0.0))[0]

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from toprank.blocks import Block, Blocks, Stopped, add_up
+from toprank.blocks import Block, Blocks, add_up
 from toprank.kernels.memory import ScratchFile, StoredArray, available_memory, check_scratch
 from toprank.tables.cells import type_of_cells
 from toprank.tables.columns import as_row_weights, read_cells
@@ -25,7 +25,6 @@ from toprank.tables.table import check_has_column, listing
 
 if TYPE_CHECKING:
     import os
-    from threading import Event
 
     from toprank.blocks import Total
     from toprank.tables.table import RowBatch
@@ -53,7 +52,7 @@ class SpillingBlocks(Blocks):
     def kept(self, work: Callable[..., Block], *arguments: Any) -> KeptBlocks:
         found = KeptBlocks(self)
         try:
-            found._blocks = self.total(  # noqa: SLF001
+            found.blocks = self.total(
                 lambda block: [found.put(work(block, *arguments), len(block.y))]
             )
         except BaseException:
@@ -75,7 +74,7 @@ class KeptBlocks(SpillingBlocks):
         self._lock = Lock()
         self._file: ScratchFile | None = None
         self._is_begun = self._is_closed = False
-        self._blocks: list[_Kept | Block] = []
+        self.blocks: list[_Kept | Block] = []
 
     def put(self, block: Block, n_rows: int) -> _Kept | Block:
         """Store a block that was made of ``n_rows`` rows; by the first one the size is foreseen.
@@ -108,20 +107,17 @@ class KeptBlocks(SpillingBlocks):
         if self._is_closed:
             raise ValueError("these blocks are closed and their data are deleted; create new ones.")
 
-        def of_block(kept: _Kept | Block, stop: Event) -> Total:
-            if stop.is_set():
-                raise Stopped
-            return work(self.get(kept), *arguments)
-
         def seen(kept: _Kept | Block) -> None:
             if self.watch is not None:
-                self.watch((kept.number + 1) * self.n_rows // len(self._blocks), self.n_rows)
+                self.watch((kept.number + 1) * self.n_rows // len(self.blocks), self.n_rows)
 
-        return add_up(of_block, self._blocks, self.n_jobs, seen)
+        return add_up(
+            lambda kept, _: work(self.get(kept), *arguments), self.blocks, self.n_jobs, seen
+        )
 
     def close(self) -> None:
         self._is_closed = True
-        self._blocks = []
+        self.blocks = []
         if self._file is not None:
             self._file.close()
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import copy
 import functools
+import glob
 import operator
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import joblib
@@ -17,7 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from toprank.blocks import Stopped, add_up
+from toprank.blocks import Sums, add_up
 from toprank.inputs import check_number
 from toprank.kernels.memory import available_memory
 from toprank.kernels.threads import check_n_jobs
@@ -34,7 +35,7 @@ from toprank.tables.table import (
 if TYPE_CHECKING:
     from threading import Event
 
-    from toprank.blocks import Total
+    from toprank.blocks import Part, Total
     from toprank.tables.table import Misreads
 
 # Numbers of a batch: enough to be worth a call, few enough for the cache of a core.
@@ -85,7 +86,6 @@ class TableStream(ABC):
         self._states = {path: file_state(path) for path in {part.path for part in parts}}
         self._schema: Schema | None = None
         self._misread: dict[int, Misreads] = {}
-        self._guard = Lock()
 
     @abstractmethod
     def decoded_bytes(self) -> int:
@@ -140,22 +140,18 @@ class TableStream(ABC):
         names = [name for name in columns if name in self.types]
         schema = self.schema
 
-        def of_batch(rows: pl.DataFrame, part: RowRange) -> Total:
+        def of_batch(rows: pl.DataFrame, part: RowRange) -> Sums:
             table = Table({name: rows[name] for name in names}, self.name, schema=schema)
             result = work(RowBatch(table, part.number, part.first_row))
             found = table.misread()
-            if found:
-                with self._guard:
-                    before = self._misread.setdefault(part.number, {})
-                    before |= joined_misreads([(part.first_row, found)])
-            return result
+            return Sums([result, [(part, found)] if found else []])
 
-        def of_read(parts: list[RowRange], stop: Event) -> Total:
-            def results() -> Iterator[Total]:
+        def of_read(parts: list[RowRange], stop: Event) -> Sums:
+            def results() -> Iterator[Sums]:
                 rows = self._read(parts, names)
                 for part in parts:
                     if stop.is_set():
-                        raise Stopped
+                        raise CancelledError
                     yield of_batch(rows[part.first_row - parts[0].first_row :][: part.n_rows], part)
 
             return functools.reduce(operator.add, results())
@@ -164,7 +160,21 @@ class TableStream(ABC):
             if self.watch is not None:
                 self.watch(parts[-1].first_row + parts[-1].n_rows, self.n_rows)
 
-        return add_up(of_read, self._reads(len(names)), self.n_jobs, seen)
+        result, misread = self._add_up(of_read, self._reads(len(names)), seen).parts
+        for part, found in misread:
+            before = self._misread.setdefault(part.number, {})
+            before |= joined_misreads([(part.first_row, found)])
+        total: Total = result
+        return total
+
+    def _add_up(
+        self,
+        work: Callable[[Part, Event], Total],
+        parts: Sequence[Part],
+        watch: Callable[[Part], None] | None = None,
+    ) -> Total:
+        """Add up the work on parts, in their order; in threads here, elsewhere by a subclass."""
+        return add_up(work, parts, self.n_jobs, watch)
 
     def rows_in_memory(self) -> int | None:
         """Rows of the table that fill half of the free memory; None if the system does not say."""
@@ -184,13 +194,11 @@ class TableStream(ABC):
         if not homes.size:
             return pl.DataFrame(schema={name: self.types[name] for name in kept})
 
-        def of_part(home: int, stop: Event) -> list[pl.DataFrame]:
-            if stop.is_set():
-                raise Stopped
+        def of_part(home: int, _: Event) -> list[pl.DataFrame]:
             part = self._parts[home]
             return [self._pick(part, rows[homes == home] - part.first_row, kept)]
 
-        return pl.concat(add_up(of_part, np.unique(homes).tolist(), self.n_jobs))
+        return pl.concat(self._add_up(of_part, np.unique(homes).tolist()))
 
     def sample(self, names: Sequence[str]) -> pl.DataFrame:
         """Cells of rows from all parts of the table; of all rows where these are few."""
@@ -207,8 +215,8 @@ class ParquetStream(TableStream):
     Parameters
     ----------
     paths : path or list of paths
-        A file, several with the same columns, or a folder, of which all ``.parquet`` files are
-        taken in the order of their names.
+        A file, several with the same columns, a pattern such as ``2024-*.parquet``, or a folder,
+        of which all ``.parquet`` files are taken in the order of their names.
     batch_rows : int, optional
         Rows of a batch; by default about two million cells. A file ends its last batch.
     n_jobs : int, default=-1
@@ -307,6 +315,11 @@ def _files(paths: Any) -> tuple[list[Path], str]:
     if not isinstance(paths, (str, os.PathLike)):
         raise TypeError(f"path must be a path or a list of paths, got {paths!r}; name the file.")
     path = Path(paths)
+    if is_pattern(path):
+        found = [Path(name) for name in sorted(glob.glob(str(path), recursive=True))]  # noqa: PTH207 (any path)
+        if not found:
+            raise FileNotFoundError(f"no file has a name like {str(path)!r}; check the pattern.")
+        return found, path.name
     if not path.is_dir():
         return [path], path.name
     files = sorted(file for file in path.rglob("*.parquet") if not file.name.startswith((".", "_")))
@@ -315,6 +328,11 @@ def _files(paths: Any) -> tuple[list[Path], str]:
             f"{str(path)!r} is a folder without any .parquet file; name a table inside it."
         )
     return files, path.name
+
+
+def is_pattern(path: Path) -> bool:
+    """Whether a path is no file but a pattern of names."""
+    return glob.has_magic(str(path)) and not path.exists()
 
 
 def _scan(path: Path) -> pl.LazyFrame:

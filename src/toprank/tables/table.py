@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from toprank.metrics.ranked import best_rows
 from toprank.tables.cells import as_series, distinct_texts, frame_cells, n_cells, taken
 from toprank.tables.columns import Column, read_cells, read_keys
 from toprank.tables.schema import Schema
@@ -231,7 +232,7 @@ class BestRows:
     def best(self) -> BestRows:
         """Sort, and drop rows that cannot be among the best."""
         if self.weights is None:
-            kept = _first(self.scores, max(2, self._inside(None) + 1))
+            kept = best_rows(self.scores, max(2, self._inside(None) + 1))
             weights = None
         else:
             order = np.argsort(-self.scores, kind="stable")
@@ -249,17 +250,6 @@ class BestRows:
         count = self._inside(self.weights)
         weights = None if self.weights is None else self.weights[:count]
         return BestRows(self.allowed, self.scores[:count], self.rows[:count], weights, count)
-
-
-def _first(scores: NDArray[np.float64], count: int) -> NDArray[np.intp]:
-    """Numbers of the ``count`` best rows, without sorting the others."""
-    if count >= scores.size:
-        return np.argsort(-scores, kind="stable")
-    border = np.partition(scores, scores.size - count)[scores.size - count]
-    above = np.flatnonzero(scores > border)
-    tied = np.flatnonzero(scores == border)[: count - above.size]
-    chosen = np.sort(np.concatenate([above, tied]))
-    return np.asarray(chosen[np.argsort(-scores[chosen], kind="stable")])
 
 
 def as_table(X: Any, *, name: str = "X") -> Table:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.inputs import as_dense, is_sparse
-from toprank.kernels.bins import EVERY_ROW, MISSING, bin_rows, padded
+from toprank.kernels.bins import EVERY_ROW, bin_rows, padded
 from toprank.weak_rankers import Stumps
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ class Bins:
         self, thresholds: list[NDArray[np.float64]], has_missing: NDArray[np.bool_]
     ) -> None:
         self.thresholds, self.has_missing = thresholds, has_missing
-        self._tables: dict[np.dtype[Any], NDArray[Any]] = {}
 
     @classmethod
     def of_table(cls, X: Any, max_bins: int, threads: Threads) -> Bins:
@@ -60,23 +59,10 @@ class Bins:
             thresholds[column] = np.array([high] if np.isfinite(high) else [])
         return Bins(thresholds, self.has_missing)
 
-    def _padded(self, dtype: np.dtype[Any]) -> NDArray[Any]:
-        if dtype not in self._tables:
-            self._tables[dtype] = padded(self.thresholds, dtype)
-        return self._tables[dtype]
-
     @property
     def n_thresholds(self) -> NDArray[np.int64]:
         """How many thresholds each column has."""
         return np.array([mine.size for mine in self.thresholds], dtype=np.int64)
-
-    def by_column(self, X: Any, start: int, stop: int) -> NDArray[np.uint8]:
-        """Codes of some rows, a column after the other; missing values are 255."""
-        codes = np.empty((len(self.thresholds), stop - start), dtype=np.uint8)
-        part = as_dense(X[start:stop])
-        missing = np.full(part.shape[1], MISSING, dtype=np.uint8)
-        bin_rows(part, EVERY_ROW, self._padded(part.dtype), missing, codes, 0, stop - start)
-        return codes
 
     def by_row(self, X: Any, threads: Threads) -> NDArray[np.uint8]:
         """Codes of a training table, row after row; missing values follow the column's codes.
@@ -93,7 +79,7 @@ class Bins:
             )
         codes = np.empty(X.shape, dtype=np.uint8)
         of_missing = np.where(self.has_missing, self.n_thresholds + 1, 0)
-        tables = self._padded(X.dtype), of_missing.astype(np.uint8)
+        tables = padded(self.thresholds, X.dtype), of_missing.astype(np.uint8)
 
         def fill(rows: slice) -> None:
             if is_sparse(X):

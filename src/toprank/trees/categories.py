@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from toprank.inputs import as_frame, is_sparse
 from toprank.kernels.tree_rows import ordered_means, row_hashes
-from toprank.tables.cells import text_of
+from toprank.tables.cell_texts import text_of
 from toprank.tables.encoding import Cell, Encoding, Lookup, Number
 from toprank.tables.notation import ColumnSchema
 from toprank.tables.schema import Schema

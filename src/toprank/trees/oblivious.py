@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.kernels.bins import MISSING
-from toprank.kernels.tree_scores import add_leaf_parts, add_trees, leaf_numbers
-from toprank.kernels.tree_shapley import leaf_contributions, quadrature
-from toprank.trees.bins import Bins, rows_at_a_time
+from toprank.inputs import as_dense
+from toprank.kernels.bins import EVERY_ROW, MISSING, bin_rows, padded
+from toprank.kernels.tree_scores import add_leaf_parts, add_trees, leaf_numbers, node_means
+from toprank.kernels.tree_shapley import add_contributions, node_paths, quadrature
+from toprank.trees.binary import FEW_ROWS
+from toprank.trees.bins import rows_at_a_time
 
 if TYPE_CHECKING:
     from toprank.kernels.threads import Threads
@@ -85,13 +87,6 @@ class ObliviousTrees:
         total = found.sum()
         return found / total if total > 0.0 else found
 
-    def bins(self, n_columns: int) -> Bins:
-        """Thresholds that the trees ask about, column by column."""
-        asked: list[NDArray[np.float64]] = [np.empty(0)] * n_columns
-        for column in np.unique(self.columns):
-            asked[column] = np.unique(self.thresholds[self.columns == column])
-        return Bins(asked, np.zeros(n_columns, dtype=bool))
-
     @property
     def expected(self) -> float:
         """Mean of the sum of the trees over the training rows, by their weight."""
@@ -104,7 +99,7 @@ class ObliviousTrees:
         scores = np.full(X.shape[0], start)
         if not self.columns.size:
             return scores
-        coded = _CodedQuestions(self, X.shape[1])
+        coded = _CodedQuestions(self, X)
 
         def add(rows: slice) -> None:
             codes = coded.codes(X[rows])
@@ -117,15 +112,15 @@ class ObliviousTrees:
         """What each column adds to each row's score: Shapley values, of shape ``X.shape``.
 
         With :attr:`expected` they add up to the sum of the trees. All rows of a leaf have the same
-        values, which are computed once: O(n_trees·4^depth·depth²), then O(n_trees·depth) per row.
+        values, which are computed once: O(n_trees·4^depth·depth), then O(n_trees·depth) per row.
         """
         found = np.zeros(X.shape)
         if not self.columns.size:
             return found
-        coded, rules = _CodedQuestions(self, X.shape[1]), quadrature(self.depth)
+        coded, full = _CodedQuestions(self, X), _FullTree(self.depth)
         step = max(1, TABLE // (self.depth << self.depth))
         for start in range(0, self.n_trees, step):
-            self._add_contributions(X, slice(start, start + step), coded, rules, found, threads)
+            self._add_contributions(X, slice(start, start + step), coded, full, found, threads)
         return found
 
     def _add_contributions(
@@ -133,7 +128,7 @@ class ObliviousTrees:
         X: Any,
         trees: slice,
         coded: _CodedQuestions,
-        rules: NDArray[np.float64],
+        full: _FullTree,
         found: NDArray[np.float64],
         threads: Threads,
     ) -> None:
@@ -148,10 +143,9 @@ class ObliviousTrees:
             present[np.arange(len(columns))[:, None], mine] = True
 
         def fill(first: int, last: int) -> None:
-            some = slice(first, last)
-            leaf_contributions(
-                columns[some], values[some], cover[some], present[some], rules, parts[some]
-            )
+            for tree in range(first, last):
+                came = np.flatnonzero(present[tree])
+                parts[tree, came] = full.parts(columns[tree], values[tree], cover[tree], came)
 
         def add(rows: slice) -> None:
             add_leaf_parts(leaves[:, rows], columns, parts, found[rows])
@@ -161,23 +155,65 @@ class ObliviousTrees:
         threads.chunks(X.shape[0], rows_at_a_time(X), add)
 
 
+class _FullTree:
+    """An oblivious tree as one of any shape, whose nodes lie level by level.
+
+    The rows are its leaves: column d of a row is its answer to the question of level d.
+    """
+
+    def __init__(self, depth: int) -> None:
+        n_questions = (1 << depth) - 1
+        size = 2 * n_questions + 1
+        children = 2 * np.arange(size, dtype=np.int32)[:, None] + np.array([1, 2], dtype=np.int32)
+        children[n_questions:] = -1
+        levels = np.minimum(np.log2(np.arange(1, size + 1)), depth - 1).astype(np.int32)
+        half, is_left = np.full(size, 0.5), np.zeros(size, dtype=bool)
+        ends = np.array([0, size], dtype=np.int32)
+        self._nodes = (ends, levels, half, is_left, children)
+        self._answers = (np.arange(1 << depth) >> np.arange(depth)[::-1, None]) & 1
+        self._above, self._rules = np.zeros(n_questions), quadrature(depth)
+
+    def parts(
+        self,
+        columns: NDArray[np.int32],
+        values: NDArray[np.float64],
+        cover: NDArray[np.float64],
+        leaves: NDArray[np.intp],
+    ) -> NDArray[np.float64]:
+        """What each question's column adds to the rows of some leaves of a tree."""
+        levels, children = self._nodes[1], self._nodes[-1]
+        ends = np.append(self._above, values)
+        _, sums = node_means(children, ends, np.append(self._above, cover))
+        paths = node_paths(children, columns[levels], sums)
+        parts = np.zeros((leaves.size, columns.size))
+        for first in range(0, leaves.size, FEW_ROWS):
+            some = slice(first, first + FEW_ROWS)
+            answers = self._answers[:, leaves[some]].astype(np.float64)
+            mine = np.zeros(answers.shape)
+            add_contributions(answers, self._nodes, paths, ends, self._rules, mine)
+            parts[some] = mine.T
+        return parts
+
+
 class _CodedQuestions:
     """Questions about codes instead of values, over the columns that trees ask about."""
 
-    def __init__(self, trees: ObliviousTrees, n_columns: int) -> None:
-        self.used = np.unique(trees.columns)
-        self.columns = np.searchsorted(self.used, trees.columns).astype(np.int32)
-        bins = trees.bins(n_columns)
-        thresholds = [bins.thresholds[column] for column in self.used]
-        self._bins = Bins(thresholds, bins.has_missing[self.used])
-        self._uses_all = self.used.size == n_columns
+    def __init__(self, trees: ObliviousTrees, X: Any) -> None:
+        used = np.unique(trees.columns)
+        self.columns = np.searchsorted(used, trees.columns).astype(np.int32)
         self.splits = np.empty((*trees.columns.shape, 2), dtype=np.int16)
-        for column, mine in enumerate(thresholds):
+        thresholds = []
+        for column in range(used.size):
             here = self.columns == column
-            self.splits[here, 0] = np.searchsorted(mine, trees.thresholds[here])
+            asked, self.splits[here, 0] = np.unique(trees.thresholds[here], return_inverse=True)
+            thresholds.append(asked)
         self.splits[..., 1] = np.where(trees.missing_left, MISSING, MISSING + 1)
+        self._used = slice(None) if used.size == X.shape[1] else used
+        self._tables = padded(thresholds, X.dtype), np.full(used.size, MISSING, dtype=np.uint8)
 
     def codes(self, part: Any) -> NDArray[np.uint8]:
         """Codes of some rows of a table, a column after the other."""
-        part = part if self._uses_all else part[:, self.used]
-        return self._bins.by_column(part, 0, part.shape[0])
+        values = as_dense(part[:, self._used])
+        codes = np.empty(values.shape[::-1], dtype=np.uint8)
+        bin_rows(values, EVERY_ROW, *self._tables, codes, 0, len(values))
+        return codes

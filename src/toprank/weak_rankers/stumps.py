@@ -29,8 +29,6 @@ Missing = Literal["abstain", "learned"]
 
 # Rows from which thresholds are taken: enough for 255 quantiles to a thousandth of the rows.
 SAMPLE = 200_000
-# The side of a missing value, as an index; halved it is the value of h.
-BELOW, ABSTAIN, ABOVE = 0, 1, 2
 
 
 class Stump(NamedTuple):
@@ -111,11 +109,11 @@ class Stumps(WeakRankers):
         (threads or Threads()).over(
             n_rows, lambda start, stop: bin_rows(X, order, *tables, codes, start, stop)
         )
-        return StumpDesign(codes, self.sizes(), self.doubled(), threads)
+        return StumpDesign(codes, self.layout(), threads)
 
     def scores(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """H·λ on a table; features whose stumps all have weight 0 are not read."""
-        owners = np.repeat(np.arange(len(self.thresholds_)), self.sizes() * (1 + self.doubled()))
+        owners = np.repeat(np.arange(len(self.thresholds_)), np.diff(self.layout().offsets))
         used = np.unique(owners[weights != 0])
         kept = Stumps(self.n_bins, self.missing)
         kept.thresholds_ = [self.thresholds_[j] for j in used]
@@ -130,13 +128,17 @@ class Stumps(WeakRankers):
         """Which features offer each stump for both sides of a missing value."""
         return self.has_missing_ & (self.missing == "learned")
 
+    def layout(self) -> Layout:
+        """Where the stumps of each feature lie among all stumps."""
+        return Layout.of(self.sizes(), self.doubled())
+
     @property
     def n_weak_(self) -> int:
-        return int((self.sizes() * (1 + self.doubled())).sum())
+        return int(self.layout().offsets[-1])
 
     def stump(self, index: int) -> Stump:
         """Say what the weak ranker of this index asks."""
-        column, threshold, side = locate(index, self.sizes(), self.doubled())
+        column, threshold, side = self.layout().place(index)
         return Stump(column, float(self.thresholds_[column][threshold]), side / 2)
 
     def names(self, feature_names: NDArray[Any]) -> list[str]:
@@ -198,18 +200,8 @@ def missing_columns(X: Any) -> NDArray[np.bool_]:
     return missing
 
 
-def locate(index: int, sizes: NDArray[np.intp], doubled: NDArray[np.bool_]) -> tuple[int, int, int]:
-    """Column, threshold and side for missing values of one weak ranker."""
-    ends = np.cumsum(sizes * (1 + doubled))
-    column = int(np.searchsorted(ends, index, side="right"))
-    within = int(index - (ends[column - 1] if column else 0))
-    if not doubled[column]:
-        return column, within, ABSTAIN
-    return column, within % int(sizes[column]), BELOW if within < sizes[column] else ABOVE
-
-
 class StumpDesign(Design):
-    """Stumps on one binned table; those of feature j lie at ``offsets[j]:offsets[j + 1]``.
+    """Stumps on one binned table.
 
     A row with code b is above the first b thresholds of its feature::
 
@@ -217,61 +209,51 @@ class StumpDesign(Design):
         code         0   |   1   |   2   |   3
         1[x > t1]    0       0       1       1      = 1[code > 1]
 
-    A doubled feature has all its stumps with missing values below, then all with them above.
     """
 
     def __init__(
-        self,
-        codes: NDArray[np.uint8],
-        sizes: NDArray[np.intp],
-        doubled: NDArray[np.bool_],
-        threads: Threads | None = None,
+        self, codes: NDArray[np.uint8], layout: Layout, threads: Threads | None = None
     ) -> None:
         self.threads = threads or Threads()
-        self.codes = codes
-        self.sizes = sizes
-        self.doubled = doubled
-        self.offsets = np.concatenate([[0], np.cumsum(sizes * (1 + doubled))]).astype(np.intp)
-        self.layout = Layout(sizes, doubled, self.offsets)
+        self.codes, self.layout = codes, layout
         self.n_rows = codes.shape[1]
-        self.n_weak = int(self.offsets[-1])
+        self.n_weak = int(layout.offsets[-1])
 
     def scores(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         scores = np.zeros(self.n_rows)
-        pieces = [weights[self.offsets[j] : self.offsets[j + 1]] for j in range(self.sizes.size)]
-        lookups = [(j, self.lookup(j, mine)) for j, mine in enumerate(pieces) if mine.any()]
+        lookups = [(j, table) for j, table in enumerate(self.lookups(weights)) if table.any()]
 
         def add(start: int, stop: int) -> None:
-            for j, lookup in lookups:
-                add_lookup(self.codes[j, start:stop], lookup, scores[start:stop])
+            for j, table in lookups:
+                add_lookup(self.codes[j, start:stop], table, scores[start:stop])
 
         self.threads.over(self.n_rows, add)
         return scores
 
-    def lookup(self, j: int, mine: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What a row of each code gets from all stumps of one feature."""
-        table = np.zeros(256)
-        size, twice = int(self.sizes[j]), bool(self.doubled[j])
-        table[: size + 1], table[MISSING] = stump_levels(mine, size, is_doubled=twice)
-        return table
+    def lookups(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What a row gets from all stumps of each feature, by its code."""
+        tables = np.zeros((self.layout.sizes.size, 256))
+        sizes, doubled, offsets = (part.tolist() for part in self.layout)
+        for j, table in enumerate(tables):
+            mine = weights[offsets[j] : offsets[j + 1]]
+            if mine.any():
+                levels = stump_levels(mine, sizes[j], is_doubled=doubled[j])
+                table[: sizes[j] + 1], table[MISSING] = levels
+        return tables
 
     def correlate(self, residuals: NDArray[Any]) -> NDArray[np.float64]:
         correlations = np.empty(self.n_weak)
         self.threads.over(
-            self.sizes.size,
+            self.layout.sizes.size,
             lambda start, stop: correlate_stumps(
                 self.codes, self.layout, residuals, start, stop, correlations
             ),
         )
         return correlations
 
-    def place(self, index: int) -> tuple[int, int, int]:
-        """Column, threshold and side for missing values of one weak ranker."""
-        return locate(index, self.sizes, self.doubled)
-
     def values_by_code(self, index: int) -> tuple[int, NDArray[np.float64]]:
         """Column of one weak ranker, and its value for each of the 256 codes."""
-        column, threshold, side = self.place(index)
+        column, threshold, side = self.layout.place(index)
         values = (np.arange(256) > threshold).astype(np.float64)
         values[MISSING] = side / 2
         return column, values

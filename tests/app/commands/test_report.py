@@ -24,7 +24,7 @@ def test_a_push_path_shows_how_far_it_is_and_ends_in_time(invoke, deals, tmp_pat
     monkeypatch.setattr("toprank.app.console._SECONDS_PER_LINE", 0.0)
     done = invoke(*arguments)
     assert "push path: 15 of 15" in done.stderr
-    monkeypatch.setattr("toprank.app.report.picture._MOST_SECONDS", -1.0)
+    monkeypatch.setattr("toprank.app.report.model_page._MOST_SECONDS", -1.0)
     done = invoke(*arguments)
     assert done.exit_code == 0
     assert "the push path is left out: 0 of 15 fits took" in done.stderr

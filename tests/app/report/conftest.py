@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from toprank.app.report import ComparisonRun, draw_picture
-from toprank.app.report.comparison_page import ShortlistTable
+from toprank.app.report.page import ShortlistTable, draw_picture
 from toprank.plots import precision_curve
 from toprank.selection import LabelledRows, RankerComparison
 
@@ -199,25 +198,29 @@ def make_comparison():
 
 @pytest.fixture
 def run():
+    """What the page about a comparison is made of."""
     comparison = make_comparison()
 
     def draw(figure: Figure) -> None:
         scores = {EVIL: comparison.scores["push"]}
         precision_curve(comparison.rows.positives, scores, ax=figure.subplots())
 
-    return ComparisonRun(
-        title=f"Title {EVIL}",
-        name=EVIL,
-        positive=EVIL,
-        n_rows=80,
-        ranked={EVIL: EVIL, "Source": EVIL},
-        comparison=comparison,
-        verdict=EVIL,
-        contestants={"plain": EVIL, "push": "pushes"},
-        focus="push",
-        shortlist=ShortlistTable(
+    return {
+        "title": f"Title {EVIL}",
+        "name": EVIL,
+        "positive": EVIL,
+        "n_rows": 80,
+        "ranked": {EVIL: EVIL, "Source": EVIL},
+        "found": comparison,
+        "verdict": EVIL,
+        "contestants": {"plain": EVIL, "push": "pushes"},
+        "focus": "push",
+        "shortlist": ShortlistTable(
             caption=EVIL, columns=("Place", EVIL), rows=(("1", EVIL), ("2", "b"))
         ),
-        pictures=tuple(draw_picture(draw, title=EVIL, caption=EVIL, alt=EVIL) for _ in range(2)),
-        settings={EVIL: EVIL},
-    )
+        "pictures": [
+            draw_picture(draw, title=f"{number} {EVIL}", caption=EVIL, alt=EVIL)
+            for number in range(2)
+        ],
+        "settings": {EVIL: EVIL},
+    }

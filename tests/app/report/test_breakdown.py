@@ -1,14 +1,11 @@
 """Segments and money are counts and sums that a reader can check."""
 
-from dataclasses import replace
-
 import numpy as np
 import polars as pl
 import pytest
 
 from toprank.app.fitting import fit_model
-from toprank.app.report import build_model_page, render_report
-from toprank.app.report.model_page import money_of, segments_of
+from toprank.app.report.model_page import build_model_page, money_of, segments_of
 from toprank.app.training_data import LabelledFeatures, label_rows
 from toprank.selection.candidates import make_ranker
 from toprank.tables import as_table
@@ -28,13 +25,12 @@ def model_and_rows():
 def test_segments_add_up_to_the_shortlist(model_and_rows):
     model, data = model_and_rows
     rows = data.in_memory()
-    listed = np.zeros(200, dtype=bool)
-    listed[np.argsort(-model.scores(rows.features))[:20]] = True
+    listed = np.argsort(-model.scores(rows.features))[:20]
     found = segments_of(model, rows, listed)
     assert {part.column for part in found} == {"job"}
     assert sum(part.n_rows for part in found) == 200
     assert sum(part.n_listed for part in found) == 20
-    assert sum(part.n_hits for part in found) == (listed & rows.positives).sum()
+    assert sum(part.n_hits for part in found) == rows.positives[listed].sum()
 
 
 def test_money_is_the_value_of_hits_less_the_cost_of_rows():
@@ -44,7 +40,7 @@ def test_money_is_the_value_of_hits_less_the_cost_of_rows():
     table = as_table(pl.DataFrame({"price": [10.0, 1.0, 2.0, 1.0, 1.0]}), name="t.csv")
     found = money_of(table, labelled, scores, ("price", "1"), (1, 2, 3, 4, 5), 2)
     assert found.worth == (9.0, 8.0, 9.0, 8.0, 7.0)
-    assert found.best_length == 1
+    assert found.best == 1
     assert found.opening == (
         "At the budget of 2 rows the list is worth 8; the best length is 1, worth 9."
     )
@@ -59,10 +55,11 @@ def test_money_is_the_value_of_hits_less_the_cost_of_rows():
 
 def test_the_page_has_segments_money_and_the_picture_of_calibration(model_and_rows):
     model, data = model_and_rows
-    run = build_model_page(model, data.source, data.in_memory(), amounts=("price", "2"))
-    source = render_report(run)
+    page = build_model_page(model, data.source, data.in_memory(), amounts=("price", "2"))
+    source = page.render()
     for words in ("By segment", "Value and cost", "job = nurse", "of the first 20 are y = true"):
         assert words in source
-    assert len(run.shortlist.rows) == 20
-    plain = render_report(replace(run, quality=replace(run.quality, money=None, segments=())))
-    assert "Value and cost" not in plain
+    assert len(page.run["shortlist"].rows) == 20
+    assert page.data["money"]["best"] > 1
+    plain = build_model_page(model, data.source, data.in_memory())
+    assert "Value and cost" not in plain.render()

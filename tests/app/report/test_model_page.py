@@ -9,7 +9,7 @@ import pytest
 
 from tests.app.report.parsed import Page
 from toprank.app.fitting import fit_model
-from toprank.app.report import build_model_page, render_report, write_report
+from toprank.app.report.model_page import build_model_page
 from toprank.app.training_data import label_rows
 from toprank.metrics import precision_at_k, roc_auc
 from toprank.selection.candidates import make_ranker
@@ -20,7 +20,7 @@ N_ROWS = 12_000
 
 
 @pytest.fixture(scope="module")
-def run():
+def made():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(N_ROWS, 2))
     job = rng.choice(["clerk", "nurse", EVIL], N_ROWS)
@@ -39,12 +39,12 @@ def run():
 
 
 @pytest.fixture(scope="module")
-def page(run, tmp_path_factory):
-    return write_report(tmp_path_factory.mktemp("page") / "report.html", run)
+def page(made, tmp_path_factory):
+    return made.write(tmp_path_factory.mktemp("page") / "report.html")
 
 
-def test_texts_of_the_table_are_text_and_never_markup_and_nothing_points_outside(run):
-    page = Page(render_report(run))
+def test_texts_of_the_table_are_text_and_never_markup_and_nothing_points_outside(made):
+    page = Page(made.render())
     assert len(page.every("script")) == 2
     assert not page.every("img")
     assert not [name for _, attrs in page.tags for name in attrs if name.startswith("on")]
@@ -52,18 +52,21 @@ def test_texts_of_the_table_are_text_and_never_markup_and_nothing_points_outside
     page.check_nothing_points_outside()
 
 
-def test_the_page_tells_measures_drivers_certificates_and_calibration(run):
-    text = " ".join(Page(render_report(run)).text)
+def test_the_page_tells_measures_drivers_certificates_and_calibration(made):
+    text = " ".join(Page(made.render()).text)
     for words in ("precision", "lift", "Training list of", "rows 1 to 1,200", "The push path"):
         assert words in text
-    assert run.drivers[0][0] == "age"
-    assert len(run.quality.calibration) == 10
-    assert run.quality.calibration[0].observed > run.quality.calibration[-1].observed
-    assert run.quality.curve.found[-1] == 0.1 * N_ROWS
+    assert made.run["drivers"][0][0] == "age"
+    assert len(made.run["quality"]["calibration"]) == 10
+    assert (
+        made.run["quality"]["calibration"][0].observed
+        > made.run["quality"]["calibration"][-1].observed
+    )
+    assert made.run["curve"].found[-1] == 0.1 * N_ROWS
 
 
-def test_the_same_run_gives_the_same_page(run):
-    assert render_report(run) == render_report(run)
+def test_the_same_run_gives_the_same_page(made):
+    assert made.render() == made.render()
 
 
 @pytest.fixture(scope="module")
@@ -86,44 +89,47 @@ def listed():
 
 def test_figures_respect_weights_and_lists(listed):
     model, table, data = listed
-    run = build_model_page(model, table, data)
+    made = build_model_page(model, table, data)
     given = {"sample_weight": data.weights, "groups": data.groups}
     scores = model.scores(table)
     expected = precision_at_k(data.positives, scores, k=2, **given)
-    assert run.quality.metrics["precision"][0] == pytest.approx(expected)
-    assert run.quality.curve.share[1] == pytest.approx(expected, abs=1e-5)
+    assert made.run["quality"]["metrics"]["precision"][0] == pytest.approx(expected)
+    assert made.run["curve"].share[1] == pytest.approx(expected, abs=1e-5)
     area = roc_auc(data.positives, scores, **given)
-    assert run.quality.metrics["area under the ROC curve"][0] == pytest.approx(area)
+    assert made.run["quality"]["metrics"]["area under the ROC curve"][0] == pytest.approx(area)
     best = np.argsort(-scores)[: np.flatnonzero(data.weights).size // 10]
     best = best[data.weights[best] > 0]
     tenth = np.average(data.positives[best], weights=data.weights[best])
-    assert run.quality.calibration[0].observed == pytest.approx(tenth, abs=0.1)
-    assert run.quality.push_path is not None
+    assert made.run["quality"]["calibration"][0].observed == pytest.approx(tenth, abs=0.1)
+    assert made.run["quality"]["push_path"] is not None
 
 
 def test_the_shortlist_of_lists_comes_list_after_list(listed):
     model, table, data = listed
-    run = build_model_page(model, table, data, push=False)
-    ranks, lists = [row[0] for row in run.shortlist.rows], [row[3] for row in run.shortlist.rows]
+    made = build_model_page(model, table, data, push=False)
+    ranks, lists = (
+        [row[0] for row in made.run["shortlist"].rows],
+        [row[3] for row in made.run["shortlist"].rows],
+    )
     sizes = np.unique(data.groups, return_counts=True)[1]
     assert ranks == [place for size in sizes for place in range(1, min(size, 2) + 1)]
     assert lists == sorted(lists)
-    text = " ".join(Page(render_report(run)).text)
+    text = " ".join(Page(made.render()).text)
     assert "in 120 lists" in text
     assert "The first 2 rows of each list can be looked at." in text
     assert "Rows are counted by their weight" in text
-    data = json.loads(re.search(r'id="data">(.*?)</script>', render_report(run))[1])
+    data = json.loads(re.search(r'id="data">(.*?)</script>', made.render())[1])
     assert data["sorted"] == -1
 
 
 def test_without_a_target_lists_are_lists_too(listed):
     model, table, _ = listed
-    run = build_model_page(
+    made = build_model_page(
         model, table.select([name for name in table.names if name not in ("y", "w")]), None, top=1
     )
-    assert [row[0] for row in run.shortlist.rows] == [1] * 120
-    assert run.quality is None
-    assert not run.is_weighted
+    assert [row[0] for row in made.run["shortlist"].rows] == [1] * 120
+    assert made.run["quality"] is None
+    assert not made.run["weighted"]
 
 
 # In a browser ---------------------------------------------------------------------------
@@ -141,7 +147,7 @@ def test_the_page_opens_without_a_complaint_or_a_request(browser, page):
     assert browser.complaints() == []
 
 
-def test_the_slider_tells_the_value_at_each_length(browser, page, run):
+def test_the_slider_tells_the_value_at_each_length(browser, page, made):
     browser.open(page)
     before = browser.js("document.getElementById('at-budget').textContent")
     assert before.startswith("The first 500 rows contain")
@@ -151,7 +157,7 @@ def test_the_slider_tells_the_value_at_each_length(browser, page, run):
     assert text.startswith("The first row contains")
     browser.press("ArrowRight", 39)
     text = browser.js("document.getElementById('at-budget').textContent")
-    assert text.startswith(f"The first 2 rows contain {run.quality.curve.found[1]:g} positives")
+    assert text.startswith(f"The first 2 rows contain {made.run['curve'].found[1]:g} positives")
 
 
 def test_zooming_shows_fewer_negatives(browser, page):
@@ -189,12 +195,12 @@ def test_sorting_filtering_and_paging_work_on_ten_thousand_rows(browser, page):
     assert min(took) < 1000
 
 
-def test_a_row_says_why_it_stands_there(browser, page, run):
+def test_a_row_says_why_it_stands_there(browser, page, made):
     browser.open(page)
     browser.click("#list tbody tr:nth-child(2) button")
     assert browser.js("document.getElementById('why').hidden") is False
     told = browser.js("document.querySelector('#why-rows th').textContent")
-    assert told == run.row_drivers[1][0][0]
+    assert told == made.data["drivers"][1][0][0]
     assert browser.js("document.activeElement.id") == "why"
     assert browser.complaints() == []
 

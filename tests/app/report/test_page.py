@@ -8,14 +8,18 @@ import numpy as np
 import pytest
 
 from tests.app.report.parsed import Page
-from toprank.app.report import render_report, write_report
+from toprank.app.report.comparison_page import comparison_page
 from toprank.metrics import precision_at_k
 
 EVIL = "<script>alert('x')</script> & \"quotes\""
 
 
+def render(run):
+    return comparison_page(**run).render()
+
+
 def test_texts_of_the_user_are_text_and_never_markup(run):
-    source = render_report(run)
+    source = render(run)
     page = Page(source)
     assert page.open == []
     assert len(page.every("script")) == 2  # its data and its own
@@ -26,51 +30,51 @@ def test_texts_of_the_user_are_text_and_never_markup(run):
 
 
 def test_the_table_holds_the_numbers(run):
-    text = " ".join(" ".join(Page(render_report(run)).text).split())
-    gained = run.comparison.rows_gained("push", "plain")
+    text = " ".join(" ".join(Page(render(run)).text).split())
+    gained = run["found"].rows_gained("push", "plain")
     assert gained.mean == pytest.approx(5)
-    hits = run.comparison.expected("plain")
+    hits = run["found"].expected("plain")
     assert f"{hits.mean:.1f} {hits.low:.0f} to {hits.high:.0f}" in text
     assert f"+{gained.mean:.1f}" in text
     assert "reference" in text  # in place of what the push gains over itself
-    assert run.comparison.verdict("push", "plain") in text
+    assert run["found"].verdict("push", "plain") in text
 
 
 def test_the_page_names_versions_and_settings(run):
-    text = " ".join(Page(render_report(run)).text)
+    text = " ".join(Page(render(run)).text)
     for name in ("toprank", "Python", "numpy", "scikit-learn"):
         assert name in text
 
 
 def test_a_run_without_pictures_has_no_place_for_them(run):
-    assert 'id="pictures"' not in render_report(replace(run, pictures=()))
+    assert 'id="pictures"' not in render(run | {"pictures": ()})
 
 
 def test_the_slider_follows_weights_and_lists(run):
     weights, groups = np.arange(40) % 3 + 0.5, np.arange(40) % 4
-    rows = replace(run.comparison.rows, weights=weights, groups=groups)
-    comparison = replace(run.comparison, rows=rows)
-    source = render_report(replace(run, comparison=comparison))
+    rows = replace(run["found"].rows, weights=weights, groups=groups)
+    comparison = replace(run["found"], rows=rows)
+    source = render(run | {"found": comparison})
     data = json.loads(re.search(r'id="data">(.*?)</script>', source)[1])
     focus = data["series"][data["shaded"]]
     labels, scores = rows.positives, comparison.scores["push"]
-    for length, share in zip(data["k"], focus["share"], strict=True):
+    for length, share in zip(focus["lengths"], focus["share"], strict=True):
         expected = precision_at_k(labels, scores, k=length, sample_weight=weights, groups=groups)
         assert share == pytest.approx(expected, abs=1e-5)
-    assert data["n_lists"] == 4
+    assert focus["n_lists"] == 4
     assert "Rows are counted by their weight" in source
 
 
 def test_no_more_curves_are_drawn_than_can_be_told_apart(run):
     # ranker n puts n negatives above all positives, the push 6
-    labels, last = run.comparison.rows.positives, {"push": 6} | {f"ranker {n}": n for n in range(6)}
+    labels, last = run["found"].rows.positives, {"push": 6} | {f"ranker {n}": n for n in range(6)}
     many = {
         name: labels + 2.0 * np.isin(np.arange(40), 2 * np.arange(n) + 1)
         for name, n in last.items()
     }
-    comparison = replace(run.comparison, scores=many)
+    comparison = replace(run["found"], scores=many)
     contestants = dict.fromkeys(many, "")
-    source = render_report(replace(run, comparison=comparison, contestants=contestants))
+    source = render(run | {"found": comparison, "contestants": contestants})
     data = json.loads(re.search(r'id="data">(.*?)</script>', source)[1])
     names = [each["name"] for each in data["series"]]
     assert names == ["push", "ranker 0", "ranker 1", "ranker 2"]
@@ -78,14 +82,14 @@ def test_no_more_curves_are_drawn_than_can_be_told_apart(run):
 
 
 def test_nothing_points_outside_the_page(run):
-    source = render_report(run)
+    source = render(run)
     Page(source).check_nothing_points_outside()
     assert set(re.findall(r"url\(([^)]{1})", source)) <= {"#"}
     assert "@import" not in source
 
 
 def test_every_inner_link_and_reference_has_its_target_and_no_id_comes_twice(run):
-    page = Page(render_report(run))
+    page = Page(render(run))
     ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
     assert len(ids) == len(set(ids))
     for _, attrs in page.tags:
@@ -98,19 +102,19 @@ def test_every_inner_link_and_reference_has_its_target_and_no_id_comes_twice(run
 
 
 def test_people_who_do_not_see_the_page_can_use_it(run):
-    page = Page(render_report(run))
+    page = Page(render(run))
     assert page.every("html")[0]["lang"] == "en"
     assert all(attrs.get("scope") in ("col", "row") for attrs in page.every("th"))
     assert len(page.every("caption")) == len(page.every("table"))
     drawings = [attrs for attrs in page.every("div") if attrs.get("role") == "img"]
-    assert len(drawings) == len(run.pictures) + 3  # and the curves
+    assert len(drawings) == len(run["pictures"]) + 3  # and the curves
     assert all(attrs["aria-label"] for attrs in drawings)
     assert [tag for tag, _ in page.tags if tag in ("h1", "h2")].count("h1") == 1
 
 
 @pytest.fixture
 def page(run, tmp_path):
-    return write_report(tmp_path / "report.html", run)
+    return comparison_page(**run).write(tmp_path / "report.html")
 
 
 def test_a_browser_opens_the_page_without_a_complaint_or_a_request(browser, page):

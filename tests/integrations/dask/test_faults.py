@@ -147,7 +147,7 @@ def tasks_left(client):
 
 @pytest.mark.parametrize("ranker", [PNormPush(), RankBoost(), TreeRanker()], ids=repr)
 def test_an_interrupted_fit_leaves_nothing_on_the_cluster(client, monkeypatch, ranker):
-    monkeypatch.setattr("toprank.integrations.dask.rankers.DaskBlocks", _Interrupted)
+    monkeypatch.setattr("toprank.integrations.dask.DaskBlocks", _Interrupted)
     monkeypatch.setattr(_Interrupted, "passes_left", 4)
     X = da.from_array(np.random.default_rng(0).normal(size=(40, 2)), chunks=(20, 2))
     with pytest.raises(KeyboardInterrupt) as held:  # and with it all that its frames know

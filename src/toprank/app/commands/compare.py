@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toprank.app.console import Console
+from toprank.app.console import Console, after_interrupt
 from toprank.app.options import (
     Budget,
     Jobs,
-    Printing,
     RoleOptions,
     Seed,
     TableFile,
     TextOptions,
-    check_is_shortlist,
     command,
     option,
     parse_budget,
@@ -73,44 +71,40 @@ def compare(
     jobs: Jobs = 1,
     seed: Seed = 0,
     text: TextOptions,
-    printing: Printing,
+    console: Console,
 ) -> None:
     """Compare rankers and their blend by cross-validation."""
     from toprank import TopRanker
-    from toprank.app.column_survey import choose_columns
     from toprank.app.journal import Journal
-    from toprank.app.reading import check_dense
+    from toprank.app.reading import check_dense, read_table
     from toprank.models.writing import check_writable
 
-    console = printing.console()
     amount = parse_budget(budget)
     for path in (choice.journal, choice.report):
         if path is not None:
             check_writable(path, inputs=[table])
-    source = text.read(table)
+    source = read_table(table, text.format())
     check_dense(source, "toprank compare")
-    data = roles.label(source)
-    check_is_shortlist(amount, data)
     rankers, beside = choice.names()
-    data, lines = choose_columns(console, data, tuple(roles.keep or ()))
+    data, lines = roles.label(console, source, amount)
     chooser = TopRanker(amount, candidates=rankers, compared=beside, random_state=seed, n_jobs=jobs)
     digest = fingerprint(source, [roles, amount, rankers, beside, seed])
     journal = choice.journal or Path(f"toprank-compare-{digest[:12]}.journal")
     notes = Journal(journal, digest, resume=choice.resume)
+    after_interrupt("what was finished is kept; go on with --resume.")
     if choice.resume and len(notes):
         console.note(f"{len(notes)} finished fits are taken from {journal}.")
     found = compare_rankers(console, chooser, data, notes)
-    for line in lines:
-        console.say(line)
+    console.say(*lines)
     print_comparison(console, chooser, found)
     named, own_seed = rankers if choice.ranker else None, str(seed) if seed else None
     typed = vars(roles) | {"budget": budget, "ranker": named, "seed": own_seed} | vars(text)
     console.say(f"\nNext: {next_call(table, typed)}")
     if choice.report is not None:
-        from toprank.app.report import build_comparison_page, write_report
+        from toprank.app.report.comparison_page import build_comparison_page
 
         page = build_comparison_page(chooser, found, data, seed)
-        console.say(f"\nReport: {write_report(choice.report, page)}")
+        console.say(f"\nReport: {page.write(choice.report)}")
     notes.remove()
     console.result(
         {
@@ -121,9 +115,6 @@ def compare(
             "assumption": data.chosen.assumption,
         }
     )
-
-
-compare.after_interrupt = "what was finished is kept; go on with --resume."  # type: ignore[attr-defined]
 
 
 def compare_rankers(
@@ -167,8 +158,7 @@ def next_call(table: Path, typed: dict[str, Any]) -> str:
 
 def print_comparison(console: Console, chooser: TopRanker, found: RankerComparison) -> None:
     """Print the verdict and the table of rankers."""
-    console.say(chooser.verdict())
-    console.say()
+    console.say(chooser.verdict(), "")
     rows = []
     for name in found.names:
         mean, low, high = found.expected(name)

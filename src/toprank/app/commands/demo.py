@@ -13,8 +13,7 @@ from toprank.app.options import Quiet, Seed, command
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from toprank.app.report import ComparisonRun
-    from toprank.app.report.picture import Picture
+    from toprank.app.report.page import Page, Picture
     from toprank.selection import RankerComparison
 
 # The power was not searched for: it is a middle one of the paper's. The penalties are, by every
@@ -50,7 +49,6 @@ def demo(
     check_writable(output)  # before the slow imports
     from threadpoolctl import threadpool_limits
 
-    from toprank.app.report import write_report
     from toprank.datasets import load_digits_eights
     from toprank.selection import compare
 
@@ -66,7 +64,7 @@ def demo(
             contestants(), data.X, data.y, budget=budget, n_folds=N_FOLDS, seed=seed, watch=step
         )
     print_comparison(console, data, comparison)
-    path = write_report(output, describe_run(data, comparison, seed=seed))
+    path = build_page(data, comparison, seed=seed).write(output)
     console.say(f"\nReport with figures and the shortlist: {path}")
 
 
@@ -80,19 +78,14 @@ def contestants() -> dict[str, Any]:
     from toprank import PNormPush
     from toprank.metrics import scorer
 
-    logistic = make_pipeline(MinMaxScaler(), LogisticRegression(max_iter=1000))
-    candidates: dict[str, tuple[Any, dict[str, Any]]] = {
-        LOGISTIC: (logistic, {"logisticregression__C": C_VALUES}),
-        NO_PUSH: (PNormPush(p=1), {"alpha": PENALTIES}),
-        PUSH: (PNormPush(p=POWER), {"alpha": PENALTIES}),
-    }
     # Average precision looks at the whole top; precision at the budget would be the same for
     # most penalties on folds of a few hundred rows.
+    judged = {"scoring": scorer("average_precision"), "cv": 3, "error_score": "raise"}
+    logistic = make_pipeline(MinMaxScaler(), LogisticRegression(max_iter=1000))
     return {
-        name: GridSearchCV(
-            model, grid, scoring=scorer("average_precision"), cv=3, error_score="raise"
-        )
-        for name, (model, grid) in candidates.items()
+        LOGISTIC: GridSearchCV(logistic, {"logisticregression__C": C_VALUES}, **judged),
+        NO_PUSH: GridSearchCV(PNormPush(p=1), {"alpha": PENALTIES}, **judged),
+        PUSH: GridSearchCV(PNormPush(p=POWER), {"alpha": PENALTIES}, **judged),
     }
 
 
@@ -115,9 +108,9 @@ def print_comparison(console: Console, data: Any, comparison: RankerComparison) 
         console.say(comparison.verdict(PUSH, other))
 
 
-def describe_run(data: Any, comparison: RankerComparison, *, seed: int) -> ComparisonRun:
-    """Everything that the report shows."""
-    from toprank.app.report import ComparisonRun, shortlist_of
+def build_page(data: Any, comparison: RankerComparison, *, seed: int) -> Page:
+    """The page about the comparison."""
+    from toprank.app.report.comparison_page import comparison_page, shortlist_of
 
     n_rows, n_features = data.X.shape
     best, second, *_ = comparison.names
@@ -126,7 +119,8 @@ def describe_run(data: Any, comparison: RankerComparison, *, seed: int) -> Compa
     doubt = ", too close to call on these rows" if is_close else ""
     alphas = ", ".join(f"{alpha:g}" for alpha in PENALTIES)
     c_values = ", ".join(f"{value:g}" for value in C_VALUES)
-    return ComparisonRun(
+    return comparison_page(
+        comparison,
         title="Eights among handwritten digits",
         name="handwritten digits (8×8 grey images)",
         positive=data.positive,
@@ -137,7 +131,6 @@ def describe_run(data: Any, comparison: RankerComparison, *, seed: int) -> Compa
             "Source": data.source,
             "Terms": data.licence,
         },
-        comparison=comparison,
         verdict=f"Most hits: {best}. Expect {mean:.0f} of the first {comparison.judged} to be "
         f"eights ({low:.0f} to {high:.0f}); {second} would find "
         f"{comparison.expected(second).mean:.0f}{doubt}.",
@@ -149,7 +142,7 @@ def describe_run(data: Any, comparison: RankerComparison, *, seed: int) -> Compa
         },
         focus=PUSH,
         shortlist=shortlist_of(comparison, PUSH, positive="Is an eight"),
-        pictures=(draw_shortlist(data, comparison),),
+        pictures=[draw_shortlist(data, comparison)],
         settings={
             "Folds": f"{comparison.n_folds} stratified folds, seed {seed}",
             "Penalties": "each ranker chose its own in the training rows of every fold, by 3-fold "
@@ -161,8 +154,8 @@ def describe_run(data: Any, comparison: RankerComparison, *, seed: int) -> Compa
 
 def draw_shortlist(data: Any, comparison: RankerComparison) -> Picture:
     """The first rows of the shortlist as images."""
-    from toprank.app.report import draw_picture
-    from toprank.models.places import places_of
+    from toprank.app.report.page import draw_picture
+    from toprank.metrics.ranked import places_of
 
     best = places_of(comparison.scores[PUSH], None).rows[: comparison.judged]
     is_eight = comparison.rows.positives[best]

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toprank.app.console import Console, format_hits
+from toprank.app.console import Console
 from toprank.app.options import (
     ModelFile,
-    Printing,
     Seed,
     TableFile,
     TargetOptions,
@@ -20,9 +19,10 @@ from toprank.app.options import (
 )
 
 if TYPE_CHECKING:
-    from toprank.app.evaluation import FoundHits, JudgedRows, Shortlists
+    from toprank.app.evaluation import Measured, Shortlists
     from toprank.app.training_data import LabelledFeatures
     from toprank.models.model import Model
+    from toprank.selection.judging import LabelledRows
     from toprank.tables import Table
 
 
@@ -50,19 +50,16 @@ def evaluate(
     asked: JudgingOptions,
     seed: Seed = 0,
     text: TextOptions,
-    printing: Printing,
+    console: Console,
 ) -> None:
     """Measure how well a model ranks a table with a target."""
     from toprank.app.drift import changes_in, note_changes
     from toprank.app.evaluation import compare_shortlists, judged_rows, measure
     from toprank.models.file import load
 
-    console = printing.console()
     amount = None if asked.budget is None else parse_budget(asked.budget)
-    ranker = load(model)
+    ranker, read = text.open(model, table)
     other = None if asked.against is None else load(asked.against)
-    read = ranker.with_sparse_features(text.read(table, ranker))
-    ranker = ranker.read_as(read.schema)
     rows = labels.label_as(ranker, read, console)
     note_changes(console, read, changes_in(ranker, read))
     if asked.propensity is not None:
@@ -71,24 +68,24 @@ def evaluate(
         raise ValueError(
             f"--budget {amount:g} is more than the {rows.positives.size} rows of the list."
         )
-    judged = judged_rows(ranker, rows, amount)
-    scores = ranker.scores(rows.features)
-    n_resamples = 200 if scores.size <= 200_000 else 50
-    top, found = measure(judged, scores, n_resamples=n_resamples, seed=seed)
+    models = {"": ranker} if other is None else {"": ranker, str(asked.against): other}
+    scores = {name: each.scores(rows.features) for name, each in models.items()}
+    judged = judged_rows(ranker, rows, scores, amount)
+    n_resamples = 200 if rows.positives.size <= 200_000 else 50
+    length, found = measure(judged, n_resamples=n_resamples, seed=seed)
     if ranker.assumption:
         console.say(ranker.assumption)
-    print_hits(console, ranker, judged, top)
-    console.say()
+    print_hits(console, ranker, judged.rows, length, found)
+    console.say("")
     rows_of_table = [[name, *each.in_words()] for name, each in found.items()]
     console.table(["", "value", "95 % interval"], rows_of_table)
     values = {
-        "budget": judged.k,
-        "rows": int(scores.size),
+        "budget": judged.budget,
+        "rows": int(rows.positives.size),
         "metrics": {name: each._asdict() for name, each in found.items()},
     }
     if other is not None:
-        theirs = other.scores(rows.features)
-        lists = compare_shortlists(judged, scores, theirs, n_resamples=n_resamples, seed=seed)
+        lists = compare_shortlists(judged, n_resamples=n_resamples, seed=seed)
         print_difference(console, lists, str(asked.against))
         values["against"] = {**lists._asdict(), "gained": lists.gained._asdict()}
     console.result(values)
@@ -115,33 +112,41 @@ def weight_by_propensity(
     return rows._replace(weights=weights if rows.weights is None else weights * rows.weights)
 
 
-def print_hits(console: Console, model: Model, judged: JudgedRows, found: FoundHits) -> None:
+def print_hits(
+    console: Console,
+    model: Model,
+    judged: LabelledRows,
+    length: float,
+    found: dict[str, Measured],
+) -> None:
     """Say what was found within the budget, out of how much, and what had been expected."""
-    from toprank.app.evaluation import per_list
+    from toprank.app.evaluation import hits_in_words, per_list
 
-    console.say(found.in_words(model.roles.positive, of_lists=judged.groups is not None))
+    is_listed = judged.groups is not None
+    console.say(hits_in_words(found, length, model.roles.positive, of_lists=is_listed))
     of_lists = "" if judged.groups is None else f" in {judged.list_sizes.size:,} lists"
     weighed = "" if judged.weights is None else ", counted by their weight"
     digits = 1 if of_lists else 0
-    low, high = (f"{each:,.{digits}f}" for each in found.expected[1:])
+    low, high = (f"{each:,.{digits}f}" for each in found["hits"][1:])
     console.say(
         f"{judged.n_rows:,} rows{of_lists}{weighed}; {int(judged.positives.sum()):,} are "
         f"positive. {'New lists like these' if of_lists else 'A new list like this one'} would "
         f"have {low} to {high}."
     )
-    expected = per_list(model.expected_hits, found.length, judged)
+    expected = per_list(model.expected_hits, length, judged)
     if expected is not None:
-        console.say(f"Expected when the model was fitted: {format_hits(expected, digits)}.")
+        mean, low, high = (f"{each:,.{digits}f}" for each in expected)
+        console.say(f"Expected when the model was fitted: {mean} ({low} to {high}).")
 
 
 def print_difference(console: Console, lists: Shortlists, other: str) -> None:
     """Compare two shortlists in words."""
     gained = lists.gained
-    console.say()
     console.say(
+        "",
         f"Against {other}: {lists.overlap:.0%} of the shortlist is the same. "
         f"{lists.only_first} rows are only here, {lists.positives_only_first} of them positive; "
-        f"{lists.only_second} only there, {lists.positives_only_second} of them positive."
+        f"{lists.only_second} only there, {lists.positives_only_second} of them positive.",
     )
     is_open = gained.low <= 0 <= gained.high
     count = abs(gained.value)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toprank.app.console import Console, format_budget
-from toprank.app.options import ModelFile, Printing, TextOptions, command, option
+from toprank.app.options import ModelFile, TextOptions, command, option
 
 if TYPE_CHECKING:
     from toprank.models.model import Model
+    from toprank.models.reasons import ExplainedRow
     from toprank.tables import Table
 
 # Columns of a model that are told, the strongest of them.
@@ -37,40 +38,41 @@ def explain(
     *,
     asked: ExplainedOptions,
     text: TextOptions,
-    printing: Printing,
+    console: Console,
 ) -> None:
     """Explain a model, or the scores of some rows of a table."""
     from toprank.app.drift import misfits
     from toprank.models.file import load
+    from toprank.models.reasons import reasons_of
 
-    console, row, top, most = printing.console(), asked.row, asked.top, asked.most
+    row, top, most = asked.row, asked.top, asked.most
     if (table is None) != (row is None and top is None) or (row and top):
         raise ValueError(
             "to explain rows, give a TABLE with either --row N or --top N; to explain the model, "
             "give neither."
         )
-    ranker = load(model)
     if table is None:
-        explain_model(console, ranker, most)
+        explain_model(console, load(model), most)
         return
-
-    rows = ranker.with_sparse_features(text.read(table, ranker))
-    ranker = ranker.read_as(rows.schema)
+    ranker, rows = text.open(model, table)
     for number in row or ():
         if number > rows.n_rows:
             raise ValueError(f"--row {number} is more than the {rows.n_rows} rows of {rows.name}.")
     ranker.formula.encoding.check_columns(rows)
-    for note in (*rows.notes, *misfits(ranker, rows)):
-        console.note(note)
-    if row is not None and len(row) == 1:
-        explain_row(console, ranker, rows, row[0], most)
-        return
+    console.note(*rows.notes, *misfits(ranker, rows))
+    if ranker.assumption:
+        console.say(ranker.assumption)
     if top is not None:
-        from toprank.models.places import places_of
+        from toprank.metrics.ranked import places_of
 
-        found = places_of(ranker.scores(rows), ranker.lists_in(rows))
-        row = [int(number) + 1 for number in found.rows[found.places < top]]
-    explain_rows(console, ranker, rows, row or [], most)
+        ranked = places_of(ranker.scores(rows), ranker.lists_in(rows))
+        row = (ranked.rows[ranked.places < top] + 1).tolist()
+    numbers = row or []
+    found = reasons_of(ranker, rows.rows([number - 1 for number in numbers]), rows)
+    if top is None and len(found) == 1:
+        explain_row(console, ranker, rows, numbers[0], found[0], most)
+    else:
+        explain_rows(console, list(zip(numbers, found, strict=True)), most)
 
 
 def explain_model(console: Console, model: Model, most: int) -> None:
@@ -79,76 +81,51 @@ def explain_model(console: Console, model: Model, most: int) -> None:
     drivers = model.drivers(MOST_DRIVERS)
     budget = format_budget(model.budget, of_lists=model.roles.group is not None)
     console.say(
-        f"{facts['class']} for a budget of {budget}, learned from "
-        f"{facts['n_rows']:,} rows of {facts['table']}; positive: {model.roles.positive}."
+        f"{facts['class']} for a budget of {budget}, {model.origin}; positive: "
+        f"{model.roles.positive}."
     )
     if model.assumption:
         console.say(model.assumption)
-    console.say()
+    console.say("")
     console.table(
         ["column", "contribution to the score", "through"],
         [[driver.column, f"{driver.share:.1%}", driver.in_words(3)] for driver in drivers[:most]],
     )
-    console.say()
-    console.say(facts.get("certificate", ""))
-    console.result(
-        {
-            "facts": facts | {"left_out": model.left_out},
-            "drivers": [
-                {
-                    "column": driver.column,
-                    "share": driver.share,
-                    "parts": [part._asdict() for part in driver.parts],
-                }
-                for driver in drivers
-            ],
-        }
-    )
+    console.say("", facts.get("certificate", ""))
+    told = [
+        {"column": each.column, "share": each.share, "parts": [p._asdict() for p in each.parts]}
+        for each in drivers
+    ]
+    console.result({"facts": facts | {"left_out": model.left_out}, "drivers": told})
 
 
-def explain_rows(
-    console: Console, model: Model, table: Table, numbers: list[int], most: int
-) -> None:
+def explain_rows(console: Console, rows: list[tuple[int, ExplainedRow]], most: int) -> None:
     """One line of reasons for each row."""
-    from toprank.models.reasons import format_reasons, reasons_of
+    from toprank.models.reasons import format_reasons
 
-    found = reasons_of(model, table.rows([number - 1 for number in numbers]), table)
-    if model.assumption:
-        console.say(model.assumption)
-    console.table(
-        ["row", "place", "reasons"],
-        [
-            [str(number), f"{row.place:,}", format_reasons(row.reasons, most)]
-            for number, row in zip(numbers, found, strict=True)
-        ],
-    )
-    console.result(
-        {
-            "rows": [
-                {
-                    "row": number,
-                    "rank": row.place,
-                    "reasons": [each._asdict() for each in row.reasons],
-                }
-                for number, row in zip(numbers, found, strict=True)
-            ]
-        }
-    )
+    lines = [
+        [str(number), f"{row.place:,}", format_reasons(row.reasons, most)] for number, row in rows
+    ]
+    console.table(["row", "place", "reasons"], lines)
+    found = [
+        {"row": number, "rank": row.place, "reasons": [each._asdict() for each in row.reasons]}
+        for number, row in rows
+    ]
+    console.result({"rows": found})
 
 
-def explain_row(console: Console, model: Model, table: Table, number: int, most: int) -> None:
+def explain_row(
+    console: Console, model: Model, table: Table, number: int, row: ExplainedRow, most: int
+) -> None:
     """One row's score and place, column by column."""
-    from toprank.models.reasons import format_reasons, reasons_of
+    from toprank.models.reasons import format_reasons
 
-    ((place, n_rivals, score, reasons),) = reasons_of(model, table.rows([number - 1]), table)
+    place, n_rivals, score, reasons = row
     where = f"{n_rivals:,}" if model.lists_in(table) is None else f"{n_rivals:,} in its list"
-    if model.assumption:
-        console.say(model.assumption)
     console.say(
-        f"Row {number} of {table.name} has the score {score:.4g}: place {place:,} of {where}."
+        f"Row {number} of {table.name} has the score {score:.4g}: place {place:,} of {where}.",
+        f"Mostly {format_reasons(reasons, 3)}.\n",
     )
-    console.say(f"Mostly {format_reasons(reasons, 3)}.")
-    console.say()
     console.table(
         ["column", "value", "adds to the score", "moves the row"],
         [
@@ -156,10 +133,9 @@ def explain_row(console: Console, model: Model, table: Table, number: int, most:
             for each in reasons[:most]
         ],
     )
-    console.say()
     console.say(
-        "Each column is compared with its mean over the training rows: what it adds to the score, "
-        "and by how many places it moves the row."
+        "\nEach column is compared with its mean over the training rows: what it adds to the "
+        "score, and by how many places it moves the row."
     )
     console.result(
         {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,13 +12,11 @@ from toprank.app.console import Console, format_budget
 from toprank.app.options import (
     Budget,
     Jobs,
-    Printing,
     RoleOptions,
     Seed,
     Stream,
     TableFile,
     TextOptions,
-    check_is_shortlist,
     command,
     option,
     parse_budget,
@@ -31,7 +28,6 @@ if TYPE_CHECKING:
     from toprank import TopRanker
     from toprank.app.training_data import TrainingData
     from toprank.models.model import Model
-    from toprank.selection.candidates import Candidate
     from toprank.tables.parquet_stream import TableStream
     from toprank.tables.table import Table
 
@@ -83,53 +79,29 @@ class ChoiceOptions:
         """The one ranker that was named, or ``blend``."""
         return self.ranker[0] if self.ranker and len(self.ranker) == 1 else "blend"
 
+    @property
+    def given(self) -> dict[str, Any]:
+        """The settings of the one ranker."""
+        return parse_settings(self.settings or ())
+
     def check(self) -> None:
         """Raise where there is no such ranker or setting, before a table is read."""
         from toprank.selection.candidates import make_ranker
 
-        given = parse_settings(self.settings or ())
-        if self.name == "blend" and (given or not self.folds):
+        if self.name == "blend" and (self.given or not self.folds):
             raise ValueError(
-                f"{'--set' if given else '--folds 0'} needs one --ranker: the settings of a "
+                f"{'--set' if self.given else '--folds 0'} needs one --ranker: the settings of a "
                 "blend are chosen by cross-validation."
             )
         for name in self.ranker or ():
-            made = make_ranker(name, given)
+            made = make_ranker(name, self.given)
             if getattr(made, "kernel", "linear") != "linear":
                 raise ValueError(
                     f"--set kernel={made.kernel}: a model file holds sums of plain terms, which "
                     "kernels are not; use RankSVM in Python, or leave the kernel out."
                 )
-            if given:
+            if self.given:
                 made._check_parameters()  # noqa: SLF001
-
-    def chooser(self, budget: float) -> Any:
-        """What is fitted: without folds the one ranker, else what chooses it or a blend."""
-        from toprank import TopRanker
-        from toprank.selection.candidates import make_ranker
-
-        if not self.folds:
-            return make_ranker(self.name, parse_settings(self.settings or ()), seed=self.seed)
-        return TopRanker(
-            budget,
-            candidates=self.ranker,
-            blend=self.name == "blend",
-            prefer=self.prefer,
-            n_folds=self.folds,
-            list_size=self.list_size,
-            time_limit=self.time_limit,
-            n_jobs=self.jobs,
-            random_state=self.seed,
-        )
-
-    def candidates(self) -> list[Candidate] | None:
-        """The one setting that is judged where --set gives it."""
-        from toprank.selection.candidates import Candidate, make_ranker
-
-        given = parse_settings(self.settings or ())
-        if not given:
-            return None
-        return [Candidate(self.name, given, make_ranker(self.name, given, seed=self.seed))]
 
 
 @command
@@ -141,17 +113,15 @@ def fit(
     roles: RoleOptions,
     choice: ChoiceOptions,
     text: TextOptions,
-    printing: Printing,
+    console: Console,
 ) -> None:
     """Learn a ranker from a table and write it to a model file."""
-    from toprank.app.column_survey import choose_columns
     from toprank.app.drift import misfits
     from toprank.app.reading import open_rows
     from toprank.models.file import save
     from toprank.models.writing import check_writable
     from toprank.tables.parquet_stream import TableStream
 
-    console = printing.console()
     amount = parse_budget(budget)
     check_writable(output, inputs=[table])
     if choice.scratch is not None:
@@ -164,9 +134,7 @@ def fit(
     if isinstance(source, TableStream):
         console.note(f"{source.n_rows:,} rows are read in pieces, once in every pass.")
     with console.passes(source):
-        data = roles.label(source)
-        check_is_shortlist(amount, data)
-        data, lines = choose_columns(console, data, tuple(roles.keep or ()))
+        data, lines = roles.label(console, source, amount)
     if data.whole is None and data.n_encoded < data.n_rows:
         console.note(
             "values of text columns, and medians that replace missing numbers, are learned from "
@@ -178,10 +146,9 @@ def fit(
     model = learn(console, data, choice, amount, held_out=held, scratch=choice.scratch)
     path = save(model, output)
     if isinstance(source, TableStream) or text.schema is not None:
-        for note in misfits(model, source):  # a sample or a file told how the columns are read
-            console.note(note)
-    for line in lines:
-        console.say(line)
+        # a sample or a file told how the columns are read
+        console.note(*misfits(model, source))
+    console.say(*lines)
     print_summary(console, model, path)
 
 
@@ -191,13 +158,12 @@ def check_able(choice: ChoiceOptions, source: Table | TableStream, group: str | 
     from toprank.tables.table import Table
 
     if isinstance(source, Table):
-        for name in choice.ranker or ():
-            if source.is_held_sparse and name not in LINEAR:
-                raise ValueError(
-                    f"{name} needs dense columns, but {source.name} has too many features for "
-                    f"that and is held sparse; take one of {', '.join(LINEAR)}, or choose features "
-                    "first."
-                )
+        dense = [name for name in choice.ranker or () if name not in LINEAR]
+        if source.is_held_sparse and dense:
+            raise ValueError(
+                f"{dense[0]} needs dense columns, but {source.name} has too many features for that "
+                f"and is held sparse; take one of {', '.join(LINEAR)}, or choose features first."
+            )
         return
     name = choice.name  # members of a blend need not learn from all rows
     able = dict.fromkeys((*STREAMED, *LINEAR))
@@ -217,19 +183,35 @@ def check_able(choice: ChoiceOptions, source: Table | TableStream, group: str | 
 
 
 def learn(
-    console: Console, data: TrainingData, choice: ChoiceOptions, budget: float, **places: Any
+    console: Console, data: TrainingData, choice: ChoiceOptions, budget: float, **more: Any
 ) -> Model:
     """Choose a blend, or the settings of the one named ranker, and fit it on all rows."""
+    from toprank import TopRanker
     from toprank.app.fitting import fit_model
+    from toprank.selection.candidates import Candidate, make_ranker
 
-    name, chooser = choice.name, choice.chooser(budget)
-    with console.passes(data.source), console.warnings_as_notes(), ExitStack() as shown:
-        if choice.folds:
-            doing = "choosing a blend" if name == "blend" else f"judging {name}"
-            watch = shown.enter_context(console.progress(doing))
-            places["choosing"] = {"candidates": choice.candidates(), "watch": watch}
-        model = fit_model(data, chooser, budget=budget, name=name, **places)
-    if choice.folds and chooser.sampled_rows_ is not None:
+    name, given, candidates = choice.name, choice.given, None
+    if given or not choice.folds:
+        candidates = [Candidate(name, given, make_ranker(name, given, seed=choice.seed))]
+    with console.passes(data.source), console.warnings_as_notes():
+        if candidates and not choice.folds:
+            return fit_model(data, candidates[0].estimator, budget=budget, name=name, **more)
+        chooser = TopRanker(
+            budget,
+            candidates=choice.ranker,
+            blend=name == "blend",
+            prefer=choice.prefer,
+            n_folds=choice.folds,
+            list_size=choice.list_size,
+            time_limit=choice.time_limit,
+            n_jobs=choice.jobs,
+            random_state=choice.seed,
+        )
+        doing = "choosing a blend" if name == "blend" else f"judging {name}"
+        with console.progress(doing) as watch:
+            more["choosing"] = {"candidates": candidates, "watch": watch}
+            model = fit_model(data, chooser, budget=budget, name=name, **more)
+    if chooser.sampled_rows_ is not None:
         console.note(in_sample_words(chooser, chooser.sampled_rows_))
     return model
 

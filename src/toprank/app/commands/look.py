@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from toprank.app.console import Console
-from toprank.app.options import Printing, TableFile, TextOptions, command
+from toprank.app.options import TableFile, TextOptions, command
 
 if TYPE_CHECKING:
     from toprank.tables.parquet_stream import TableStream
@@ -34,29 +34,27 @@ def look(
         ),
     ] = None,
     text: TextOptions,
-    printing: Printing,
+    console: Console,
 ) -> None:
     """Show how each column of a table is read, and which are of no use."""
     from toprank.app.reading import open_rows
     from toprank.models.writing import check_writable, write_atomically
 
-    console = printing.console()
     if write is not None and check_writable(write, inputs=[table]).exists():
         raise ValueError(f"{str(write)!r} exists; name another file, or remove it.")
     source = open_rows(table, None, how=text.format())
     rows, schema = described(source)
-    for note in (*source.notes, *source.schema.notes):
-        console.note(note)
-    found = [column_facts(rows, schema, name) for name in source.names]
+    console.note(*source.notes, *source.schema.notes)
+    found = {name: column_facts(rows, schema, name) for name in source.names}
     if rows.n_rows < source.n_rows:
         console.note(f"counts are of {rows.n_rows:,} of the {source.n_rows:,} rows.")
     console.say(f"{source.n_rows:,} rows and {len(found):,} columns of {source.name}.")
-    print_columns(console, found)
+    print_columns(console, schema, found)
     if write is not None:
         head = f"# How the columns of {source.name} are read, for toprank fit --schema.\n\n"
         write_atomically(write, (head + schema.to_toml()).encode())
         console.say(f"Schema: {write}")
-    console.result({"table": source.name, "rows": source.n_rows, "columns": found})
+    console.result({"table": source.name, "rows": source.n_rows, "columns": [*found.values()]})
 
 
 def described(source: Table | TableStream) -> tuple[Table, Schema]:
@@ -96,18 +94,18 @@ def column_facts(table: Table, schema: Schema, name: str) -> dict[str, Any]:
     }
 
 
-def print_columns(console: Console, found: list[dict[str, Any]]) -> None:
+def print_columns(console: Console, schema: Schema, found: dict[str, dict[str, Any]]) -> None:
     """Print one line per column; what no column has is left out."""
-    from toprank.tables.notation import ColumnSchema, describe
+    from toprank.tables.notation import describe
 
     rows = []
-    for facts in found:
-        how = ColumnSchema(*(facts[key] for key in ColumnSchema.__dataclass_fields__))
+    for name, facts in found.items():
+        how = schema[name]
         example = " ".join(facts["example"].split())
         counts = (facts[what] for what in ("missing_cells", "misread_cells", "distinct_values"))
         rows.append(
             [
-                how.name,
+                name,
                 how.kind,
                 describe(how),
                 example if len(example) <= _WIDEST else f"{example[: _WIDEST - 1]}…",

@@ -12,7 +12,6 @@ from toprank.app.console import Console
 from toprank.app.options import (
     Jobs,
     ModelFile,
-    Printing,
     RuleOptions,
     Seed,
     Stream,
@@ -88,6 +87,11 @@ class ListOptions:
     reasons: int | None = option(
         "Add a column with this number of reasons for each row's place.", min=1
     )
+    cluster: str | None = option(
+        "Dask scheduler whose workers score the Parquet files of TABLE, which they see under the "
+        "same paths.",
+        metavar="ADDRESS",
+    )
     strict: bool = option(
         "Refuse a table that differs from the training rows.", "--strict", default=False
     )
@@ -135,7 +139,7 @@ def rank(
     text: TextOptions,
     seed: Seed = 0,
     jobs: Jobs = -1,
-    printing: Printing,
+    console: Console,
 ) -> None:
     """Rank a table, and write or print its best rows."""
     from datetime import UTC, datetime
@@ -144,7 +148,7 @@ def rank(
     from toprank.app.reading import open_rows
     from toprank.models.file import load
 
-    console = printing.console(to_stderr=destination.is_stdout)
+    console.to_stderr = destination.is_stdout
     if wanted.top is not None and wanted.cutoff is not None:
         raise ValueError("--top and --cutoff both say where to cut; give one of them.")
     if rules.are_given and wanted.cutoff is not None:
@@ -158,7 +162,9 @@ def rank(
     needs_table = wanted.reasons or rules.are_given
     in_one_pass = ranker.roles.group is None and not needs_table
     width = len(ranker.formula.encoding.cells)
-    source: Any = open_rows(table, stream, width, how, in_one_pass=in_one_pass)
+    source: Any = open_rows(
+        table, stream, width, how, in_one_pass=in_one_pass, cluster=wanted.cluster
+    )
     if jobs > 0 and hasattr(source, "n_jobs"):
         source.n_jobs = jobs
     wanted.check_rows(source)
@@ -176,6 +182,8 @@ def rank(
             found = rank_rows(ranker, rows, wanted.top, border)
     if wanted.reasons is not None:
         found = with_reasons(ranker, source, found, wanted.reasons)
+    if wanted.cluster is not None:
+        source.close()
     print_list(console, ranker, destination, found, border)
 
 

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
+from toprank.app.console import Console
 from toprank.app.options import (
     ModelFile,
-    Printing,
     Seed,
     TableFile,
     TargetOptions,
@@ -46,20 +46,16 @@ def report(
     page: PageOptions,
     seed: Seed = 0,
     text: TextOptions,
-    printing: Printing,
+    console: Console,
 ) -> None:
     """Write an HTML page about a model on a table."""
     from toprank.app.drift import changes_in, note_changes, notes_on
     from toprank.app.reading import check_dense
-    from toprank.app.report import build_model_page, write_report
-    from toprank.models.file import load
+    from toprank.app.report.model_page import build_model_page
     from toprank.models.writing import check_writable
 
-    console = printing.console()
     check_writable(output, inputs=[model, table])
-    ranker = load(model)
-    rows = text.read(table, ranker)
-    ranker = ranker.read_as(rows.schema)
+    ranker, rows = text.open(model, table)
     check_dense(rows, "toprank report", is_sparse=ranker.formula.encoding.is_sparse)
     changes = changes_in(ranker, rows)
     note_changes(console, rows, changes)
@@ -71,7 +67,7 @@ def report(
             "quality."
         )
     with console.warnings_as_notes(), console.progress("push path") as step:
-        run = build_model_page(
+        made = build_model_page(
             ranker,
             rows,
             labelled,
@@ -82,8 +78,7 @@ def report(
             seed=seed,
             watch=step,
         )
-    path = write_report(output, run)
+    path = made.write(output)
     console.say(f"Report: {path}")
-    console.result(
-        {"report": str(path), "rows": len(run.shortlist.rows), "has_target": labelled is not None}
-    )
+    n_rows = len(made.run["shortlist"].rows)
+    console.result({"report": str(path), "rows": n_rows, "has_target": labelled is not None})

@@ -1,22 +1,35 @@
-"""What the page about a model and a table shows: plain values, everything already computed."""
+"""The page about a model and a table."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import itertools
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toprank.app.console import format_budget
-from toprank.app.evaluation import curve_of, judged_rows, measure
-from toprank.app.report.comparison_page import ShortlistTable
-from toprank.app.report.picture import draw_picture, draw_push_path
+from toprank.app.evaluation import curve_of, hits_in_words, judged_rows, measure
+from toprank.app.report.page import (
+    MOST_ROWS,
+    Page,
+    Picture,
+    ShortlistTable,
+    curve_data,
+    draw_picture,
+)
 from toprank.inputs import as_amounts, within_budget
-from toprank.models.places import places_of
+from toprank.metrics import positives_at_top, precision_at_k, roc_auc
+from toprank.metrics.ranked import Places, places_of
 from toprank.models.terms import Weights
+from toprank.plots import push_path
 from toprank.plots.style import COLOURS, GREY
+from toprank.rankers import PNormPush
+from toprank.selection.judging import LabelledRows
 from toprank.tables.cells import as_series
 from toprank.tables.columns import as_row_weights
 from toprank.tables.table import listing
@@ -24,17 +37,25 @@ from toprank.tables.table import listing
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from toprank.app.evaluation import Curve, Measured
-    from toprank.app.report.picture import Picture
     from toprank.app.training_data import LabelledFeatures
     from toprank.models.model import Model
     from toprank.tables import Table
 
 _MOST_COLUMNS = 40
-_MOST_ROWS = 10_000
 _MOST_SEGMENTED, _MOST_VALUES = 3, 8
 _EXPLAINED_ROWS = 200
 _DRIVERS_PER_ROW = 8
+
+_POWERS = (1, 2, 4, 8, 16)
+# Rows and cells that each fit of the push path learns from, and the time of all of them.
+_MOST_FITTED, _MOST_CELLS, _MOST_SECONDS = 4_000, 4_000_000, 60.0
+_SHARE = 0.05
+# The area under the ROC curve must pay for the other two.
+_MEASURES: dict[str, Callable[..., float]] = {
+    "precision_at_k": partial(precision_at_k, k=_SHARE),
+    "positives_at_top": positives_at_top,
+    "roc_auc": roc_auc,
+}
 
 
 class Segment(NamedTuple):
@@ -48,14 +69,13 @@ class Segment(NamedTuple):
     n_hits: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class Money:
+class Money(NamedTuple):
     """What shortlists of every length are worth on these rows."""
 
     opening: str
-    best_length: int
     lengths: tuple[int, ...]
     worth: tuple[float, ...]
+    best: int
 
 
 class Reliability(NamedTuple):
@@ -64,48 +84,6 @@ class Reliability(NamedTuple):
     label: str
     predicted: float | None
     observed: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Quality:
-    """How good the list is, where the table has a target: metrics, curve and calibration."""
-
-    opening: str
-    metrics: Mapping[str, Measured]
-    curve: Curve
-    calibration: tuple[Reliability, ...]
-    calibration_picture: Picture | None = None
-    segments: tuple[Segment, ...] = ()
-    money: Money | None = None
-    push_path: Picture | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelRun:
-    """Everything that the page about a model and a table shows.
-
-    ``budget`` counts rows of the list or of the longest list. ``drivers`` are (column, share, parts
-    in words) and ``row_drivers``, for the first rows of the shortlist, (column, value,
-    contribution). ``changes`` say what differs from the training rows. Without a target there is
-    no ``quality``.
-    """
-
-    title: str
-    table: str
-    n_rows: int
-    budget: int
-    budget_in_words: str
-    positive: str
-    shortlist: ShortlistTable
-    drivers: tuple[tuple[str, float, str], ...]
-    row_drivers: tuple[tuple[tuple[str, str, float], ...], ...] = ()
-    certificate: str = ""
-    assumption: str = ""
-    changes: tuple[str, ...] = ()
-    settings: Mapping[str, str] = field(default_factory=dict)
-    quality: Quality | None = None
-    n_lists: int = 1
-    is_weighted: bool = False
 
 
 def build_model_page(
@@ -119,8 +97,8 @@ def build_model_page(
     changes: Sequence[str] = (),
     seed: int = 0,
     watch: Callable[[int, int], object] = lambda _done, _total: None,
-) -> ModelRun:
-    """Everything that the page about a model and a table shows.
+) -> Page:
+    """The page about a model and a table.
 
     ``labelled`` are the rows with a target, where there is one. ``top`` rows are shown, by default
     the budget; with lists, of each list; never more than 10,000. ``amounts`` are what a hit is
@@ -134,72 +112,60 @@ def build_model_page(
     sizes = found.sizes
     budget = model.in_budget(int(sizes.max()))
     counts = within_budget(model.budget, sizes) if top is None else np.full(sizes.size, top)
-    first = np.flatnonzero(found.places < counts[found.lists])[:_MOST_ROWS]
-    shown = found.rows[first]
-    quality = None
-    if labelled is not None:
-        quality = _quality(model, labelled, scores, budget, push=watch if push else None, seed=seed)
-        is_listed = np.zeros(scores.size, dtype=bool)
-        is_listed[found.first(within_budget(model.budget, sizes))] = True
-        quality = replace(
-            quality,
-            segments=segments_of(model, labelled, is_listed),
-            money=money_of(ranked, labelled, scores, amounts, quality.curve.lengths, budget),
-        )
+    first = np.flatnonzero(found.places < counts[found.lists])[:MOST_ROWS]
+    drivers = _row_drivers(model, ranked, found.rows[first[:_EXPLAINED_ROWS]])
     in_words = format_budget(
         budget if model.budget >= 1 else model.budget, of_lists=lists is not None
     )
-    row_drivers = _row_drivers(model, ranked, shown[:_EXPLAINED_ROWS])
-    order = "Best first" if sizes.size == 1 else "List after list, best first"
-    return ModelRun(
-        title=f"The first {in_words} of {table.name}",
-        table=table.name,
-        n_rows=int(scores.size),
-        n_lists=int(sizes.size),
-        budget=budget,
-        budget_in_words=in_words,
-        positive=model.roles.positive,
-        shortlist=_shortlist_table(
-            ranked.rows(shown),
-            found.places[first] + 1,
-            scores[shown],
-            f"{order}. Select the place of one of the first {len(row_drivers):,} rows to see why "
-            "it is there.",
-        ),
-        drivers=tuple(
-            (driver.column, driver.share, driver.in_words(4)) for driver in model.drivers()[:30]
-        ),
-        row_drivers=row_drivers,
-        certificate=model.facts.get("certificate", ""),
-        assumption=model.assumption,
-        changes=tuple(changes),
-        settings=_settings(model),
-        is_weighted=labelled is not None and labelled.weights is not None,
-        quality=quality,
-    )
+    run = {
+        "title": f"The first {in_words} of {table.name}",
+        "table": table.name,
+        "n_rows": int(scores.size),
+        "n_lists": int(sizes.size),
+        "budget_in_words": in_words,
+        "positive": model.roles.positive,
+        "shortlist": _shortlist_table(ranked, found, first, scores),
+        "drivers": [(each.column, each.share, each.in_words(4)) for each in model.drivers(30)],
+        "certificate": model.facts.get("certificate", ""),
+        "assumption": model.assumption,
+        "changes": changes,
+        "settings": _settings(model),
+        "shaded": "",
+        "weighted": labelled is not None and labelled.weights is not None,
+        "quality": None,
+    }
+    data = {"budget": budget, "sorted": 0 if sizes.size == 1 else -1, "drivers": drivers}
+    if labelled is not None:
+        listed = found.first(within_budget(model.budget, sizes))
+        quality = _quality(model, ranked, labelled, scores, listed, budget, amounts, seed)
+        if push:
+            quality["push_path"] = draw_push_path(model, labelled, seed=seed, watch=watch)
+        run |= {"quality": quality, "curve": quality["curve"]}
+        data |= curve_data({"": quality["curve"]}, "")
+        data["money"] = quality["money"] and quality["money"]._asdict()
+    return Page("model.html.j2", run, data)
 
 
 def _shortlist_table(
-    rows: Table, places: NDArray[np.intp], scores: NDArray[np.float64], caption: str
+    table: Table, found: Places, first: NDArray[np.intp], scores: NDArray[np.float64]
 ) -> ShortlistTable:
-    names = rows.names[:_MOST_COLUMNS]
+    shown = found.rows[first]
+    rows, names = table.rows(shown), table.names[:_MOST_COLUMNS]
     cells = (_given(rows, name) for name in names)
-    rounded = [float(f"{score:.6g}") for score in scores]
+    rounded = [float(f"{score:.6g}") for score in scores[shown]]
+    order = "Best first" if found.sizes.size == 1 else "List after list, best first"
     return ShortlistTable(
-        caption,
+        f"{order}. Select the place of one of the first {min(first.size, _EXPLAINED_ROWS):,} rows "
+        "to see why it is there.",
         ("rank", "score", *names),
-        tuple(zip(places.tolist(), rounded, *cells, strict=True)),
+        tuple(zip((found.places[first] + 1).tolist(), rounded, *cells, strict=True)),
     )
 
 
 def _settings(model: Model) -> dict[str, str]:
     facts = model.facts
     parameters = ", ".join(f"{name}={value}" for name, value in facts["parameters"].items())
-    settings = {
-        "Ranker": f"{facts['class']}, {parameters}",
-        "Learned from": f"{facts['n_rows']:,} rows of {facts['table']}, {facts['n_positives']:,} "
-        "of them positive",
-    }
+    settings = {"Ranker": f"{facts['class']}, {parameters}", "Model": model.origin}
     if model.cut is not None:
         settings["In a stream"] = f"rows that score above {model.cut:.4g} are shortlisted"
     if facts.get("hits"):
@@ -228,36 +194,37 @@ def _row_drivers(model: Model, table: Table, rows: NDArray[np.intp]) -> tuple[An
 
 def _quality(
     model: Model,
+    table: Table,
     labelled: LabelledFeatures,
     scores: NDArray[np.float64],
+    listed: NDArray[np.intp],
     budget: int,
-    *,
-    push: Callable[[int, int], object] | None,
+    amounts: tuple[str | None, str | None],
     seed: int,
-) -> Quality:
-    judged = judged_rows(model, labelled)
+) -> dict[str, Any]:
+    """How good the list is: metrics, curve, calibration, segments and what it is worth."""
+    judged = judged_rows(model, labelled, {"": scores})
     n_resamples = 200 if scores.size <= 100_000 else 50
-    top, found = measure(judged, scores, n_resamples=n_resamples, seed=seed)
-    path = None
-    is_push = model.facts["class"] == "PNormPush" and isinstance(
-        model.formula.summands[0].term, Weights
-    )
-    if push is not None and is_push:
-        path = draw_push_path(model, labelled, seed=seed, watch=push)
+    length, found = measure(judged, n_resamples=n_resamples, seed=seed)
     tenths = _calibration(model, labelled, scores)
-    return Quality(
-        opening=top.in_words(model.roles.positive, of_lists=judged.groups is not None),
-        metrics=found,
-        curve=curve_of(judged, scores, budget=budget),
-        calibration=tenths,
-        calibration_picture=draw_calibration(tenths),
-        push_path=path,
-    )
+    curve = curve_of(judged.rows, scores, budget=budget)
+    return {
+        "opening": hits_in_words(
+            found, length, model.roles.positive, of_lists=labelled.groups is not None
+        ),
+        "metrics": found,
+        "curve": curve,
+        "calibration": tenths,
+        "calibration_picture": draw_calibration(tenths),
+        "segments": segments_of(model, labelled, listed),
+        "money": money_of(table, labelled, scores, amounts, curve.lengths, budget),
+        "push_path": None,
+    }
 
 
 def _calibration(
     model: Model, labelled: LabelledFeatures, scores: NDArray[np.float64]
-) -> tuple[Reliability, ...]:
+) -> list[Reliability]:
     """Each tenth of all rows by score, whatever their list, weighted as they are."""
     chances = model.chances(scores)
     weights = np.ones(scores.size) if labelled.weights is None else labelled.weights
@@ -276,13 +243,13 @@ def _calibration(
             )
         )
         done += rows.size
-    return tuple(found)
+    return found
 
 
-def segments_of(
-    model: Model, rows: LabelledFeatures, is_listed: NDArray[np.bool_]
-) -> tuple[Segment, ...]:
+def segments_of(model: Model, rows: LabelledFeatures, listed: NDArray[np.intp]) -> list[Segment]:
     """The shortlist by the values of the columns of few values that move scores most."""
+    is_listed = np.zeros(rows.positives.size, dtype=bool)
+    is_listed[listed] = True
     kinds = dict(model.formula.encoding.columns)
     ordered = [driver.column for driver in model.drivers()]
     few = ("category", "boolean")
@@ -290,23 +257,17 @@ def segments_of(
     found = []
     for name in chosen[:_MOST_SEGMENTED]:
         column, keys = rows.features.column(name), rows.features.keys(name)
-        words = [*keys.words, None]
+        words = [*keys.words, "missing"]
         codes = np.where(column.is_missing, len(keys.words), keys.values)
-        sizes = np.bincount(codes, minlength=len(words))
-        for at in np.argsort(-sizes, kind="stable")[:_MOST_VALUES]:
-            mine = codes == at
-            if sizes[at]:
-                found.append(
-                    Segment(
-                        name,
-                        "missing" if words[at] is None else str(words[at]),
-                        int(sizes[at]),
-                        int((mine & rows.positives).sum()),
-                        int((mine & is_listed).sum()),
-                        int((mine & is_listed & rows.positives).sum()),
-                    )
-                )
-    return tuple(found)
+        rows_of, positives, n_listed, hits = (
+            np.bincount(codes[mine], minlength=len(words))
+            for mine in (slice(None), rows.positives, is_listed, is_listed & rows.positives)
+        )
+        for at in np.argsort(-rows_of, kind="stable")[:_MOST_VALUES]:
+            if rows_of[at]:
+                counts = (rows_of[at], positives[at], n_listed[at], hits[at])
+                found.append(Segment(name, words[at], *map(int, counts)))
+    return found
 
 
 def money_of(
@@ -340,7 +301,7 @@ def money_of(
     else:
         opening = f"{at_budget}; the best length is {best:,}, worth {net[best - 1]:,.0f}."
     worth = tuple(float(f"{net[min(k, net.size) - 1]:.8g}") for k in lengths)
-    return Money(opening=opening, best_length=best, lengths=lengths, worth=worth)
+    return Money(opening, lengths, worth, best)
 
 
 def _amount(table: Table, text: str | None, option: str) -> Any:
@@ -385,6 +346,58 @@ def draw_calibration(tenths: Any) -> Picture | None:
         alt="Share of positives in each tenth of the list beside the predicted chance; the table "
         "below has the numbers.",
         size=(8.0, 3.2),
+    )
+
+
+def draw_push_path(
+    model: Model,
+    labelled: LabelledFeatures,
+    *,
+    seed: int = 0,
+    watch: Callable[[int, int], object] = lambda _done, _total: None,
+) -> Picture | None:
+    """Fit each power on three folds, with weights and lists; None where rows are few.
+
+    Other rankers than a push on features have no such picture, and after a minute it is left out,
+    with a warning. ``watch`` is called after each fit.
+    """
+    is_linear = isinstance(model.formula.summands[0].term, Weights)
+    if model.facts["class"] != "PNormPush" or not is_linear:
+        return None
+    X = model.formula.encoding.transform(labelled.features.select(model.columns))
+    rows = LabelledRows(X, labelled.positives, labelled.weights, labelled.groups)
+    rows = rows.sample(min(_MOST_FITTED, max(300, _MOST_CELLS // X.shape[1])), seed)
+    folds = rows.folds(3, 1, seed)
+    if len(folds) < 3 or min(int(rows.positives.sum()), int((~rows.positives).sum())) < 6:
+        return None
+    path: dict[float, dict[str, list[float]]] = {
+        power: {name: [] for name in _MEASURES} for power in _POWERS
+    }
+    started = time.monotonic()
+    for number, (fold, power) in enumerate(itertools.product(folds, _POWERS)):
+        if time.monotonic() - started > _MOST_SECONDS:
+            message = (
+                f"the push path is left out: {number} of {len(folds) * len(_POWERS)} fits took "
+                f"{_MOST_SECONDS:.0f} seconds; --no-push-path saves them."
+            )
+            warnings.warn(message, stacklevel=2)
+            return None
+        known, judged = rows.rows(fold.train), rows.rows(fold.test)
+        ranker = PNormPush(p=power, alpha=max(float(model.facts["parameters"]["alpha"]), 1e-3))
+        ranker.fit(known.X, known.positives, **known.metadata())
+        scores = ranker.decision_function(judged.X)
+        for name, metric in _MEASURES.items():
+            path[power][name].append(metric(judged.positives, scores, **judged.metadata()))
+        watch(number + 1, len(folds) * len(_POWERS))
+
+    return draw_picture(
+        lambda figure: push_path(path, ax=figure.subplots(1, 3)),
+        title="The push path",
+        caption="What a harder push does on these rows: each power learns from two thirds of them "
+        "and is judged on the others. Thin lines are three folds, the thick line is "
+        "their mean.",
+        alt="Precision in the first 5 % of the list, positives above all negatives and the area "
+        "under the ROC curve, each against the power p from 1 to 16.",
     )
 
 

@@ -15,10 +15,9 @@ from uuid import uuid4
 import dask
 import dask.array as da
 import numpy as np
-from dask import compute, delayed
+from dask import compute
 from dask._task_spec import DataNode, Task, TaskRef
 from dask.delayed import Delayed
-from dask.highlevelgraph import HighLevelGraph
 from distributed import KilledWorker, futures_of, wait
 from distributed.comm import CommClosedError
 from pandas.api.types import (  # type: ignore[import-untyped]
@@ -80,7 +79,7 @@ def kept_parts(column: Any) -> tuple[int, list[Any]]:
 
 
 @contextlib.contextmanager
-def _without_size_warning() -> Iterator[None]:
+def without_size_warning() -> Iterator[None]:
     """Let a graph hold a long column without Dask's warning.
 
     Dask's settings are those of the process: with two threads in here at once, the one that leaves
@@ -96,7 +95,7 @@ def keep(tasks: Iterable[Any]) -> tuple[Any, ...]:
 
     They are done when this returns: a cluster cancels tasks whose inputs are released too early.
     """
-    with _without_size_warning():  # columns in memory are sent here, and only once
+    with without_size_warning():  # columns in memory are sent here, and only once
         results: tuple[Any, ...] = dask.persist(*tasks)
     futures = futures_of(results)
     if futures:  # there is a cluster to wait for
@@ -225,19 +224,25 @@ class DaskBlocks(Blocks):
             )
         return column.rechunk((table.chunks[0],))
 
-    def total(self, work: Callable[..., Total], *arguments: Any) -> Total:
-        # A graph made by ``delayed`` has twice as many tasks and takes three times as long to make,
-        # while the workers wait.
-        name, graph = f"total-{uuid4().hex}", dict(self._graph)
+    def _tasks(self, name: str, work: Callable[..., Any], arguments: Any) -> tuple[Any, list[str]]:
+        """A graph in which a task works on each block, and the keys of these tasks.
+
+        A graph made by ``delayed`` has twice as many tasks and takes three times as long to make,
+        while the workers wait.
+        """
+        graph, keys = dict(self._graph), []
         sent: Any = work, arguments
         if len(self._pieces) > FEW_BLOCKS:
             key = f"{name}-sent"
             graph[key], sent = DataNode(key, sent), TaskRef(key)
-        level = []
-        for number, (make, keys) in enumerate(self._pieces):
-            level.append(f"{name}-{number}")
-            pieces = map(TaskRef, keys)
-            graph[level[-1]] = Task(level[-1], _work_on_pieces, sent, make, *pieces)
+        for number, (make, pieces) in enumerate(self._pieces):
+            keys.append(f"{name}-{number}")
+            graph[keys[-1]] = Task(keys[-1], _work_on_pieces, sent, make, *map(TaskRef, pieces))
+        return graph, keys
+
+    def total(self, work: Callable[..., Total], *arguments: Any) -> Total:
+        name = f"total-{uuid4().hex}"
+        graph, level = self._tasks(name, work, arguments)
         while len(level) > FAN_IN:
             groups = [level[first : first + FAN_IN] for first in range(0, len(level), FAN_IN)]
             level = [f"{name}-{number}-of-{len(groups)}" for number in range(len(groups))]
@@ -266,20 +271,9 @@ class DaskBlocks(Blocks):
             raise
         return [found[result.key] for result in results]
 
-    def _one_by_one(self) -> list[Delayed]:
-        """Each block as a result of its own."""
-        name = f"block-{uuid4().hex}"
-        tasks = {
-            f"{name}-{number}": Task(f"{name}-{number}", make, *map(TaskRef, keys))
-            for number, (make, keys) in enumerate(self._pieces)
-        }
-        graph = HighLevelGraph({name: self._graph | tasks}, {name: set()})
-        return [Delayed(key, graph, layer=name) for key in tasks]
-
     def kept(self, work: Callable[..., Block], *arguments: Any) -> DaskBlocks:
-        make = delayed(_with_one_thread, pure=False)
-        shared = [delayed(one, traverse=False) for one in arguments]
-        parts = list(dask.persist(*(make(work, block, *shared) for block in self._one_by_one())))
+        graph, keys = self._tasks(f"kept-{uuid4().hex}", work, arguments)
+        parts = list(dask.persist(*(Delayed(key, graph) for key in keys), traverse=False))
         result = object.__new__(DaskBlocks)
         result.feature_names = self.feature_names
         result._describe(
@@ -288,16 +282,13 @@ class DaskBlocks(Blocks):
         return result
 
 
-def _with_one_thread(work: Callable[..., Any], *arguments: Any) -> Any:
-    with one_blas_thread():  # a worker runs as many tasks at once as it may use cores
-        return work(*arguments)
-
-
 def _work_on_pieces(
     sent: tuple[Callable[..., Any], tuple[Any, ...]], make: Callable[..., Block], *pieces: Any
 ) -> Any:
     work, arguments = sent
-    return _with_one_thread(work, make(*pieces), *arguments)
+    block = make(*pieces)
+    with one_blas_thread():  # a worker runs as many tasks at once as it may use cores
+        return work(block, *arguments)
 
 
 def _itself(block: Block) -> Block:

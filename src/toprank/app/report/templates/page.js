@@ -58,10 +58,10 @@
   }
 
   // The budget -----------------------------------------------------------------------------
-  if (data.k) {
-    const slider = byId("budget"), zoom = byId("zoom"), last = data.k.length - 1;
-    const { k: lengths, taken, series, base, n_positives: positives, n_lists: lists } = data;
-    const total = taken[last], ofLists = lists > 1 ? " of each list" : "";
+  if (data.series) {
+    const slider = byId("budget"), zoom = byId("zoom"), series = data.series;
+    const { lengths, taken, base, found: hits, n_lists: lists } = series[data.shaded], last = lengths.length - 1;
+    const total = taken[last], positives = hits[last], ofLists = lists > 1 ? " of each list" : "";
     const kind = (at) => `line-${at + 1}`;
     const inAll = (each, at, along) => ({ pairs: [[0, 0], ...each.found.map((found, i) => [along(each, i), found])], kind: `line ${kind(at)}` });
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.special import betaincinv
 
-from toprank.selection import LabelledRows, Promise, RankerComparison
-from toprank.selection.judging import _beta_quantiles
+from toprank.selection import LabelledRows, RankerComparison
+from toprank.shortlists import Promise
+from toprank.shortlists.calibration import _beta_quantiles
 
 
 def drawn(rng, n_rows, n_lists=None):

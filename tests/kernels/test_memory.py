@@ -1,4 +1,4 @@
-"""Tables in a scratch file: what goes in, what comes back, and that nothing stays."""
+"""Scratch files leave nothing, and a mapped table that does not fit into memory is refused."""
 
 import os
 import signal
@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from toprank import PNormPush, RankBoost, TopRanker
-from toprank.blocks import ArrayBlocks, Block, spool_type, spooled
 from toprank.kernels.memory import ScratchFile, check_room
 from toprank.selection import ForestRanker, LogisticRanker
 
@@ -29,46 +28,6 @@ def mapped(folder, X):
     path = folder / "table.npy"
     np.save(path, X)
     return np.load(path, mmap_mode="r")
-
-
-def test_rows_come_back_in_their_order_without_those_of_weight_0():
-    X, y = table(10)
-    groups = np.array(["b", "a"])[np.arange(10) % 2]
-    weights = np.arange(10) % 3.0
-    blocks = [
-        Block(X[:4], y[:4], weights[:4], 0, groups[:4]),
-        Block(X[4:4], y[4:4], None, 1, groups[4:4]),
-        Block(X[4:], y[4:], None, 2, groups[4:]),
-    ]
-    kept = np.flatnonzero(np.r_[weights[:4], np.ones(6)])
-    starts = np.array([0, 2, 2])
-    with spooled(ArrayBlocks(blocks), starts, (kept.size, 4), np.float32, 1) as rows:
-        np.testing.assert_array_equal(rows.X, X[kept].astype(np.float32))
-        np.testing.assert_array_equal(rows.y, y[kept] == 1)
-        np.testing.assert_array_equal(rows.weights, np.r_[weights[:4], np.ones(6)][kept])
-        np.testing.assert_array_equal(rows.groups, (groups[kept] == "b").astype(int))
-    with spooled(ArrayBlocks.cut(X, y), np.zeros(1, int), (10, 4), np.float64, None) as rows:
-        np.testing.assert_array_equal(rows.X, X)
-        np.testing.assert_array_equal(rows.y, y)
-        assert rows.weights is None
-        assert rows.groups is None
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "narrow"),
-    [
-        (0.0, 1.0, True),
-        (5.0, 5.0, True),  # constant
-        (202_001, 202_612, True),  # months of ten years
-        (1.7e9, 1.7e9 + 3.2e7, True),  # a year of seconds
-        (1.7e9, 1.7e9 + 86_400, False),  # a day of seconds
-        (-1e300, 1e300, False),
-        (0.0, 1e-40, False),
-    ],
-)
-def test_cells_are_float32_where_the_values_of_a_column_stay_apart(low, high, narrow):
-    found = spool_type(np.array([low, 0.0]), np.array([high, 1.0]), np.float64)
-    assert found == (np.float32 if narrow else np.float64)
 
 
 @LINUX

@@ -8,7 +8,7 @@ import pytest
 from toprank import IRPush, PNormPush
 from toprank.objectives import ir_push, pnorm_push
 from toprank.plots import fit_push_path, pair_contributions, push_path
-from toprank.plots.contributions import shares
+from toprank.plots.push import shares
 
 LABELS = [1, 1, 0, 1, 0, 1, 1, 0, 0, 1]
 SCORES = [9, 8, 7.5, 6, 5, 4, 3.5, 3, 2, 1]

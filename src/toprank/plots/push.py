@@ -1,4 +1,4 @@
-"""What happens to a list as the push grows harder."""
+"""Pictures of the push itself: a list as p grows, and the pairs that make the objective."""
 
 from __future__ import annotations
 
@@ -8,22 +8,34 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.ticker import FixedLocator, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp, softmax
 from sklearn.base import clone
 from sklearn.model_selection import cross_validate
 
+from toprank.inputs import as_scores
 from toprank.metrics import scorer
-from toprank.plots.style import COLOURS, GREY, axes_row, dress
+from toprank.objectives import pnorm_push
+from toprank.plots.style import COLOURS, GREY, axes_row, dress, percent
+from toprank.truth import as_positives
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+# What is measured by default, and how each is called on its axis.
 _MEASURES: dict[str, dict[str, Any]] = {
     "precision_at_k": {"k": 0.05},
     "positives_at_top": {},
     "roc_auc": {},
 }
+_WORDS = {
+    "precision_at_k": "Positives in the shortlist (share)",
+    "positives_at_top": "Positives above all negatives (share)",
+    "roc_auc": "Area under the ROC curve",
+}
+# More squares than this cannot be told apart in a picture.
+_MOST_PAIRS = 250_000
 
 
 def fit_push_path(
@@ -119,7 +131,11 @@ def push_path(
         if values.shape[1] > 1:
             panel.plot(places, values, color=GREY, alpha=0.45, linewidth=0.7)
         panel.plot(places, values.mean(axis=1), color=COLOURS[0], linewidth=2, marker="o")
-        dress(panel, x="How hard the push is (p)", y=_words(name))
+        dress(
+            panel,
+            x="How hard the push is (p)",
+            y=_WORDS.get(name, name.replace("_", " ").capitalize()),
+        )
         panel.xaxis.set_major_locator(FixedLocator(places))
         panel.xaxis.set_minor_locator(NullLocator())
         panel.set_xticklabels(["∞" if math.isinf(each) else f"{each:g}" for each in powers])
@@ -133,7 +149,7 @@ def _checked(
         raise ValueError("path must map powers p to measures; see fit_push_path.")
     given: list[Any] = list(path)
     for power in given:
-        if isinstance(power, bool) or not isinstance(power, Real) or not float(power) >= 1:
+        if not _is_power(power):
             raise ValueError(f"path has the power {power!r}; p is a number from 1 to inf.")
     powers = sorted(path)
     names = list(path[powers[0]])
@@ -162,10 +178,102 @@ def _places(powers: list[float]) -> list[float]:
     return finite + [max(finite, default=0.0) + 2.0] * (len(powers) - len(finite))
 
 
-def _words(name: str) -> str:
-    known = {
-        "precision_at_k": "Positives in the shortlist (share)",
-        "positives_at_top": "Positives above all negatives (share)",
-        "roc_auc": "Area under the ROC curve",
-    }
-    return known.get(name, name.replace("_", " ").capitalize())
+def _is_power(given: Any) -> bool:
+    return not isinstance(given, bool) and isinstance(given, Real) and bool(float(given) >= 1)
+
+
+def pair_contributions(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    p: float | str | Sequence[float | str] = (1, 4, 16),
+    pos_label: Any = None,
+    ax: Axes | Sequence[Axes] | None = None,
+) -> Axes | NDArray[Any]:
+    """Draw the share of each positive-negative pair in the exponential push, as a heat map.
+
+    Positives from bottom (best) to top (worst), negatives from left (best placed, hence worst) to
+    right, lighter for more, as in Figures 1 and 4 of Rudin (2009). A pair's part is that of its
+    negative in the sum, divided among the positives in proportion to their losses::
+
+        P-Norm Push   (Σ_i e^(s_k − s_i))^p · e^(s_k − s_i) / Σ_i e^(s_k − s_i)
+        IR Push       ln(1 + Σ_k e^(s_k − s_i)) · e^(s_k − s_i) / Σ_k e^(s_k − s_i)
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes.
+    scores : array-like of shape (n_rows,)
+        Higher is better.
+    p : float, "ir", or a sequence of these, default=(1, 4, 16)
+        Powers from 1 to inf; "ir" is the IR Push. One panel each.
+    pos_label : label, default=None
+        The positive label; by default the larger of the two.
+    ax : Axes, as many Axes as there are panels, or None
+        Where to draw.
+
+    Returns
+    -------
+    Axes or array of Axes
+        An array where ``p`` is a sequence.
+
+    Examples
+    --------
+    >>> from toprank.plots import pair_contributions
+    >>> ax = pair_contributions([1, 0, 1, 0], [4, 3, 2, 1], p=1)
+    >>> ax.get_title(loc="left")
+    'p = 1'
+    """
+    values = as_scores(scores).astype(np.float64)
+    positives = as_positives(y_true, pos_label=pos_label, n_rows=values.size)
+    high = np.sort(values[positives])[::-1]
+    low = np.sort(values[~positives])[::-1]
+    if not high.size or not low.size:
+        raise ValueError("y_true must hold positives and negatives: a pair is one of each.")
+    if high.size * low.size > _MOST_PAIRS:
+        raise ValueError(
+            f"{high.size} positives and {low.size} negatives make too many pairs for one picture "
+            f"(at most {_MOST_PAIRS:,}); pass a sample of the rows, or the top of the list."
+        )
+    is_one = isinstance(p, str) or not isinstance(p, Sequence)
+    powers: list[Any] = [p] if is_one else list(p)  # type: ignore[arg-type]
+    if not powers:
+        raise ValueError("p is empty; name at least one power.")
+    panels, titles = axes_row(ax, len(powers)), {"ir": "IR Push", np.inf: "p = ∞"}
+    for panel, power in zip(panels, powers, strict=True):
+        parts = shares(high, low, power)
+        _draw(panel, parts, titles.get(power) or f"p = {power:g}")
+    panels[0].set_ylabel("Positives, best at the bottom")
+    return panels[0] if is_one else panels
+
+
+def shares(high: NDArray[np.float64], low: NDArray[np.float64], power: Any) -> NDArray[np.float64]:
+    """Share of each pair in the objective: one row per positive, one column per negative."""
+    if power == "ir":
+        losses = logsumexp(low[None, :] - high[:, None], axis=1)
+        parts = np.logaddexp(0.0, losses)[:, None] * softmax(low)[None, :]
+        return np.asarray(parts / parts.sum())
+    if not _is_power(power):
+        raise ValueError(f"p={power!r} must be a power from 1 to inf, or 'ir'.")
+    labels = np.arange(high.size + low.size) < high.size
+    _, slopes = pnorm_push(float(power)).value_and_gradient(np.append(high, low), labels)
+    return np.outer(-slopes[labels], slopes[~labels])  # what each class is pushed with adds up to 1
+
+
+def _draw(panel: Axes, parts: NDArray[np.float64], title: str) -> None:
+    n_positives, n_negatives = parts.shape
+    picture = panel.imshow(
+        parts,
+        cmap="cividis",
+        origin="lower",
+        extent=(0.5, n_negatives + 0.5, 0.5, n_positives + 0.5),
+        aspect="auto",
+        vmin=0.0,
+    )
+    panel.set_title(title, loc="left", fontsize="medium")
+    panel.set_xlabel("Negatives, highest on the left")
+    for axis, size in ((panel.xaxis, n_negatives), (panel.yaxis, n_positives)):
+        few = FixedLocator(list(range(1, size + 1)))
+        axis.set_major_locator(few if size <= 12 else MaxNLocator(8, integer=True))
+    bar = panel.figure.colorbar(picture, ax=panel, format=FuncFormatter(percent), shrink=0.85)
+    bar.outline.set_visible(False)

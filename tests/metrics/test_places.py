@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toprank.models.places import best_rows, places_of
+from toprank.metrics.ranked import best_rows, places_of
 
 ROWS = st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 3)), min_size=1, max_size=30)
 
