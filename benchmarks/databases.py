@@ -26,6 +26,7 @@ from toprank.models.model import Model, Roles
 from toprank.selection import Blend
 from toprank.selection.candidates import RANKERS, make_ranker
 from toprank.tables import TableEncoder
+from toprank.tables.table import as_table
 
 # Folder, file, place of the target, and whether a target belongs at the top.
 TABLES = {
@@ -118,12 +119,13 @@ def places():
             duck = duckdb.connect()
             duck.register("new_rows", keyed)
             databases = {name: (("duckdb", duck), ("sqlite", in_sqlite(keyed)))}
-        model = Model(encoder, ranker, Roles("y", ("1",)), 10)
+        formula = formula_of(ranker).of_cells(encoder.encoding_)
+        model = Model(formula, Roles("y", ("1",)), 10)
         # decision_function is what scores are held to, toprank rank what places are
         scores = ranker.decision_function(encoder.transform(new))
         order = np.argsort(-model.scores(new), kind="stable")
         for dialect, connection in databases[name]:
-            query = to_sql(formula_of(ranker, encoder), key="id", table="new_rows", dialect=dialect)
+            query = to_sql(formula, key="id", table="new_rows", dialect=dialect)
             start = time.process_time()
             found = connection.execute(query).fetchall()
             seconds = time.process_time() - start
@@ -177,7 +179,8 @@ def million(n_rows=1_000_000):
     encoder = TableEncoder().fit(some)
     X = encoder.transform(some)
     ranker = make_ranker("pnorm-push").fit(X, X[:, 2] + rng.logistic(size=len(X)) > 2)
-    query = to_sql(formula_of(ranker, encoder), key="id", table="million")
+    formula = formula_of(ranker).of_cells(encoder.encoding_)
+    query = to_sql(formula, key="id", table="million")
     for threads in (1, 2):
         with duckdb.connect(config={"threads": threads}) as connection:
             connection.register("given", table)
@@ -191,7 +194,7 @@ def million(n_rows=1_000_000):
             )
             again = "SELECT id, score, place FROM ranked ORDER BY id"
             found = connection.execute(again).fetchnumpy()
-    scores = Model(encoder, ranker, Roles("y", ("1",)), 10).scores(table)
+    scores = formula.scores(as_table(table))
     order = np.argsort(-scores, kind="stable")
     is_same = (np.argsort(found["place"]) == order).all()
     print(f"largest difference of scores {np.abs(found['score'] - scores).max():.1e}")

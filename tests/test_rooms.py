@@ -109,6 +109,7 @@ def test_tilted_masses_are_computed_where_they_are_known_to_be():
 # Modules that no test of their folder names, each with a test that covers it.
 TESTED_THROUGH = {
     "tables/cell_texts.py": "tables/test_notation.py",
+    "models/sql_cells.py": "models/test_sql.py",
     "models/sql_trees.py": "models/test_sql.py",
     "models/writing.py": "app/test_writing.py",
     "integrations/torch/pairs.py": "integrations/torch/test_losses.py",

@@ -2,7 +2,7 @@
 
 The query reads from top to bottom::
 
-    given       the table's columns as numbers and texts, NULL where missing
+    step_0 …    the table's columns as numbers and words, NULL where missing
     numbered    only with trees: the rows numbered, and the cells that trees look at
     member_0    only with trees: the sum of a member's leaves, one row per row
     scored      the score
@@ -16,19 +16,26 @@ leaves have the same score to the last bit.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from toprank.export.dialects import DIALECTS, Dialect
-from toprank.export.formula import Cell, Formula, Step, Steps, Summand, Weights, formula_of
-from toprank.export.sql_trees import member_ctes
 from toprank.inputs import check_choice
-from toprank.trees import BinaryTrees, ObliviousTrees
+from toprank.models.dialects import DIALECTS, Dialect
+from toprank.models.formula import Formula, formula_of
+from toprank.models.sql_cells import steps_of
+from toprank.models.sql_trees import add_trees
+from toprank.models.terms import BinarySum, ObliviousSum, Step, Steps, Weights
+from toprank.tables.encoding import Lookup
+
+if TYPE_CHECKING:
+    from toprank.models.terms import Term
 
 # Terms that are added in one expression: databases limit how deep expressions are nested.
 MOST_TERMS = 100
+TREES = (ObliviousSum, BinarySum)
 
 
 def to_sql(
@@ -39,312 +46,267 @@ def to_sql(
     dialect: str = "duckdb",
     group: str | None = None,
     top: int | None = None,
-    reasons: int = 0,
-    baseline: ArrayLike | None = None,
 ) -> str:
     """Write a query that scores and ranks a table inside a database.
 
-    Scores are those of ``decision_function`` to 1e-9, missing values and unseen categories
-    included. Queries are tested on DuckDB and SQLite; those for PostgreSQL and BigQuery follow the
-    manuals.
+    Columns are read as the model's schema says, whether they are typed in the database or texts
+    such as ``1.250,50 EUR``; what does not fit is missing. Scores are those of
+    ``decision_function`` to 1e-9, missing values and unseen categories included.
 
     Parameters
     ----------
-    model : Formula or fitted ranker
-        What :func:`toprank.export.formula_of` takes.
+    model : Formula, loaded model or fitted ranker
+        What :func:`toprank.models.formula_of` takes.
     key : str
         Column that has a different value in every row: it names the rows in the result, and of
         rows with equal scores the one with the smaller key is placed first.
     table : str, default="rows"
         Name of the table in the database; dots separate schema and table.
-    dialect : {"duckdb", "postgres", "sqlite", "bigquery"}, default="duckdb"
+    dialect : {"duckdb", "postgres", "sqlite"}, default="duckdb"
     group : str, optional
         Column with list ids: places are within lists.
     top : int, optional
         Only so many rows (of each list); by default all.
-    reasons : int, default=0
-        So many columns that raise the score most, for linear rankers and stumps.
-    baseline : array-like of shape (n_cells,), optional
-        Mean contribution of each cell, from which reasons are measured; by default 0.
 
     Returns
     -------
     str
-        One query, which gives the key, the list, ``score`` and ``place``, best first, then
-        ``reason_1`` and so on with the contribution to the score behind the name.
+        One query, which gives the key, the list, ``score`` and ``place``, best first.
 
     Examples
     --------
     >>> import numpy as np
     >>> from toprank import PNormPush
-    >>> from toprank.export import to_sql
+    >>> from toprank.models import to_sql
     >>> model = PNormPush().fit(np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1])
     >>> print(to_sql(model, key="id", table="clients"))  # doctest: +ELLIPSIS
-    WITH given AS (
+    WITH step_0 AS (
       SELECT "id" AS toprank_key,
-        NULLIF(CAST("x0" AS DOUBLE), CAST('NaN' AS DOUBLE)) AS "x0"
-      FROM "clients"
-    ),
     ...
     """
     check_choice("dialect", dialect, tuple(DIALECTS))
-    formula = model if isinstance(model, Formula) else formula_of(model)
-    formula.check_typed()
-    if reasons and not formula.is_additive:
-        raise ValueError(
-            "reasons can be written for linear rankers and stumps only, where every column adds "
-            "its own part; leave them out, and take the reasons of trees from toprank explain."
-        )
-    query = Query(formula, DIALECTS[dialect], key, group)
-    query.read(table)
+    query = Query(formula_of(model), DIALECTS[dialect], is_grouped=group is not None)
+    named = {"toprank_key": key} if group is None else {"toprank_key": key, "toprank_list": group}
+    query.read(table, named)
     query.score()
-    query.place(top)
-    if reasons:
-        zeros = np.zeros(len(formula.cells))
-        query.explain(reasons, zeros if baseline is None else np.asarray(baseline))
-    return query.text()
+    return query.placed(named, top)
 
 
 class Query:
-    """The parts of a query, in the order in which they are written."""
+    """The parts of a query, in the order in which they are written.
 
-    def __init__(self, formula: Formula, dialect: Dialect, key: str, group: str | None) -> None:
-        self.formula, self.dialect, self.key, self.group = formula, dialect, key, group
-        self.ctes: list[str] = []
+    It is the operations with which cells write themselves: on the columns ``n0``, ``n1`` and so on,
+    in the order of the schema.
+    """
+
+    def __init__(self, formula: Formula, dialect: Dialect, *, is_grouped: bool) -> None:
+        self.formula, self.dialect, self.is_grouped = formula, dialect, is_grouped
+        self.cells = formula.encoding.cells
+        self.trees = [each.term for each in formula.summands if isinstance(each.term, TREES)]
+        self.columns = {name: f"n{at}" for at, name in enumerate(formula.encoding.schema)}
+        self.parts: list[str] = []
         self.source = ""  # what the next part reads from
-        self.last = self.first = ""
         self.n_sums = 0
-        used = formula.used_cells()
-        self.columns = list(dict.fromkeys(formula.cells[cell].column for cell in used))
-        self.places = {name: place for place, name in enumerate(formula.kinds)}
 
-    def text(self) -> str:
-        note = f"-- {self.dialect.hint}\n" if self.dialect.hint and self._trees() else ""
-        return f"{note}WITH " + ",\n".join(self.ctes) + f"\n{self.last};\n"
+    def add(self, name: str, select: str, how: str | None = None) -> None:
+        """Add a named part."""
+        how = self.dialect.materialized if how is None else how
+        self.parts.append(f"{name} AS {how}(\n  {select}\n)")
 
-    def add(self, name: str, select: str, *, once: bool = False) -> None:
-        """Add a named part; ``once`` keeps databases from computing it again at every use."""
-        how = self.dialect.materialized if once else ""
-        self.ctes.append(f"{name} AS {how}(\n  {select}\n)")
+    def select(self, name: str, columns: Sequence[str], how: str = "", joins: str = "") -> None:
+        """Add a part of columns that reads from the last one."""
+        self.add(name, f"SELECT {_lines(columns)}\n  FROM {self.source}{joins}", how)
+        self.source = name
 
-    # the columns --------------------------------------------------------------------------
+    # Columns and cells ----------------------------------------------------------------------------
 
-    def read(self, table: str) -> None:
-        """Columns as numbers and texts."""
-        sql, trees = self.dialect, self._trees()
-        parts = [f"{sql.name(self.key)} AS toprank_key"]
-        if self.group is not None:
-            parts.append(f"{sql.name(self.group)} AS toprank_list")
-        for column in self.columns:
-            parts += self._given(column)
-        path = ".".join(sql.name(part) for part in table.split("."))
-        self.add("given", f"SELECT {_lines(parts)}\n  FROM {path}")
-        self.source = "given"
-        if trees:
-            looked_at = Formula(self.formula.cells, {}, 0.0, trees).used_cells()
-            cells = [f"{self._number(cell)} AS toprank_c{cell}" for cell in looked_at]
+    def read(self, table: str, named: dict[str, str]) -> None:
+        """Columns as numbers and words; with trees, the rows numbered and their cells."""
+        sql, schema = self.dialect, self.formula.encoding.schema
+        used = {self.cells[cell].column for cell in self.formula.used}
+        plans = {
+            name: steps_of(sql, name, how, at)
+            for at, (name, how) in enumerate(schema.columns.items())
+            if name in used
+        }
+        self.source = ".".join(sql.name(part) for part in table.split("."))
+        for level in range(max(map(len, plans.values()), default=1)):
+            parts = [f"{given} AS {name}" for name, given in named.items()] if level else []
+            parts = parts or [f"{sql.name(given)} AS {name}" for name, given in named.items()]
+            named = {name: name for name in named}
+            for name, steps in plans.items():
+                done = {self.columns[name]: self.columns[name]}
+                step = steps[level] if level < len(steps) else done
+                parts += [f"{expression} AS {each}" for each, expression in step.items()]
+            self.select(f"step_{level}", parts, sql.stage)
+        if self.trees:
+            looked_at = sorted({cell for trees in self.trees for cell in trees.used})
             row = "ROW_NUMBER() OVER (ORDER BY toprank_key) AS toprank_row"
-            parts = [row, "given.*", *cells]
-            self.add("numbered", f"SELECT {_lines(parts)}\n  FROM given", once=True)
-            self.source = "numbered"
+            cells = [f"{self.cells[cell].write(self)} AS c{cell}" for cell in looked_at]
+            self.select("numbered", [row, f"{self.source}.*", *cells], sql.materialized)
 
-    def _trees(self) -> list[Summand]:
-        kinds = (ObliviousTrees, BinaryTrees)
-        return [member for member in self.formula.members if isinstance(member.term, kinds)]
+    def part(self, column: str, part: str) -> str:
+        """The number of a column, or the month or weekday of a date."""
+        number, sql = self.columns[column], self.dialect
+        if part == "month":
+            return sql.month(sql.whole(number))
+        if part == "weekday":  # 1970 began on a Thursday
+            return f"CAST((({sql.whole(number)} + 3) % 7 + 7) % 7 + 1 AS {sql.double})"
+        return number
 
-    def _given(self, column: str) -> list[str]:
-        sql, name, kind = self.dialect, self.dialect.name(column), self.formula.kinds[column]
-        if kind == "category":
-            return [f"{sql.as_word(name)} AS {name}"]
-        if kind == "date":
-            date = sql.as_date(name)
-            found = {"days": sql.days(date), "month": sql.month(date), "weekday": sql.weekday(date)}
-            return [f"{text} AS {self._date_part(column, part)}" for part, text in found.items()]
-        typed = sql.as_boolean(name) if kind == "boolean" else sql.as_number(name)
-        codes = ", ".join(map(sql.number, self.formula.codes(column)))
-        if codes:
-            typed = f"CASE WHEN {typed} IN ({codes}) THEN NULL ELSE {typed} END"
-        return [f"{typed} AS {name}"]
+    def filled(self, number: str, fill: float) -> str:
+        """The number, or ``fill`` where it is missing."""
+        return f"COALESCE({number}, {self.n(fill)})"
 
-    def _date_part(self, column: str, part: str) -> str:
-        return f"toprank_{part}_{self.places[column]}"
+    def is_missing(self, column: str) -> str:
+        """1 where a column has no value, else 0."""
+        return f"CASE WHEN {self.columns[column]} IS NULL THEN 1e0 ELSE 0e0 END"
 
-    def _reference(self, cell: Cell) -> str:
-        """What a part after the first calls the column of a cell."""
-        if self.formula.kinds[cell.column] != "date":
-            return self.dialect.name(cell.column)
-        return self._date_part(cell.column, "days" if cell.kind == "missing" else cell.kind)
-
-    def _condition(self, cell: Cell) -> str:
-        """When a cell of 0 and 1 is 1."""
-        column = self._reference(cell)
-        if cell.kind == "missing":
-            return f"{column} IS NULL"
-        return f"{column} = {self.dialect.text(cell.value)}"
-
-    def _number(self, number: int) -> str:
-        """A cell as a number."""
-        cell = self.formula.cells[number]
-        if cell.kind in ("value", "missing"):
-            return f"CASE WHEN {self._condition(cell)} THEN 1e0 ELSE 0e0 END"
-        column = self._reference(cell)
-        return column if cell.fill is None else f"COALESCE({column}, {self.n(cell.fill)})"
+    def look_up(
+        self,
+        column: str,
+        words: Sequence[str],
+        numbers: Sequence[float],
+        other: float,
+        missing: float | None,
+    ) -> str:
+        """The number of each word, of others, and of none."""
+        pairs = zip(words, numbers, strict=True)
+        cases = [f"WHEN {self.dialect.text(word)} THEN {self.n(each)}" for word, each in pairs]
+        given = f"CASE {self.columns[column]} {' '.join(cases)} ELSE {self.n(other)} END"
+        found = given if cases else self.n(other)
+        if missing == other:
+            return found
+        nothing = "NULL" if missing is None else self.n(missing)
+        return f"CASE WHEN {self.columns[column]} IS NULL THEN {nothing} ELSE {found} END"
 
     def n(self, value: float) -> str:
         """Write a number."""
         return self.dialect.number(value)
 
-    # the score ----------------------------------------------------------------------------
+    # The score ------------------------------------------------------------------------------------
 
     def score(self) -> None:
         """The sum of the members."""
-        joins, found = "", []
-        for number, member in enumerate(self.formula.members):
-            if isinstance(member.term, (ObliviousTrees, BinaryTrees)):
-                sums, scale = member_ctes(self, member, number)
-                joins += f"\n  LEFT JOIN {sums} ON {sums}.toprank_row = {{0}}.toprank_row"
-                total = f"COALESCE({sums}.total, 0e0) * {self.n(scale)}"
-                found.append(f"{self.n(member.intercept)} + {total}")
+        members, found, summands = [], [], self.formula.summands
+        for number, summand in enumerate(summands):
+            intercept = self.n(summand.intercept)
+            if isinstance(summand.term, TREES):
+                scale = add_trees(self, summand.term, number)
+                members.append(f"member_{number}")
+                total = f"COALESCE({members[-1]}.total, 0e0) * {self.n(scale)}"
+                found.append(f"{intercept} + {total}")
             else:
-                found.append(self._plain_member(member))
-        if len(found) == 1 and self.formula.members[0].factor == 1.0:
-            score = found[0]
-        else:
-            pairs = zip(self.formula.members, found, strict=True)
-            terms = [f"{self.n(member.factor)} * ({text})" for member, text in pairs]
+                found.append(f"{self._sum(self._terms(summand.term) or ['0e0'])} + {intercept}")
+        terms = [
+            f"{self.n(each.factor)} * ({text})" for each, text in zip(summands, found, strict=True)
+        ]
+        score = found[0]
+        if len(found) > 1 or summands[0].factor != 1 or self.formula.intercept:
             score = self._sum([self.n(self.formula.intercept), *terms])
-        parts = [f"{self.source}.*", f"{score} AS toprank_score"]
-        self.add(
-            "scored", f"SELECT {_lines(parts)}\n  FROM {self.source}{joins.format(self.source)}"
-        )
-        self.source = "scored"
+        joins = [
+            f"\n  LEFT JOIN {each} ON {each}.toprank_row = {self.source}.toprank_row"
+            for each in members
+        ]
+        kept = ["toprank_key", *(["toprank_list"] if self.is_grouped else [])]
+        self.select("scored", [*kept, f"{score} AS toprank_score"], joins="".join(joins))
 
-    def _plain_member(self, member: Summand) -> str:
-        """Intercept and terms in the order in which Python adds them."""
-        terms = [text for _, text in self._terms(member.term)]
-        if isinstance(member.term, Weights):
-            return self._sum([self.n(member.intercept), *terms])
-        return f"{self._sum(terms or ['0e0'])} + {self.n(member.intercept)}"
-
-    def _terms(self, term: Any) -> list[tuple[str, str]]:
-        """Terms of weights or steps, each with its column."""
-        cells = self.formula.cells
-        if isinstance(term, Steps):
-            return [(cells[step.cell].column, self._step(step)) for step in term.steps]
-        found, words = [], dict[str, list[tuple[Cell, float]]]()
-        for number in np.flatnonzero(term.weights).tolist():
-            cell, weight = cells[number], float(term.weights[number])
-            if self.formula.kinds[cell.column] == "category":
-                words.setdefault(cell.column, []).append((cell, weight))
-                if len(words[cell.column]) == 1:
-                    found.append((cell.column, ""))
+    def _terms(self, term: Term) -> list[str]:
+        """What cells add, in their order; all words of a column are one ``CASE``."""
+        found: dict[Any, str] = {}
+        words: dict[str, list[tuple[Lookup, Callable[[float | None], float | None]]]] = {}
+        for number, value_of, written in self._functions(term):
+            cell = self.cells[number]
+            if isinstance(cell, Lookup):
+                words.setdefault(cell.column, []).append((cell, value_of))
+                found[cell.column] = ""
             else:
-                found.append((cell.column, self._product(number, weight)))
-        return [(column, text or self._by_word(words[column])) for column, text in found]
+                found[number] = written(cell.write(self))
+        found |= {column: _together(pieces).write(self) for column, pieces in words.items()}
+        return list(found.values())
 
-    def _product(self, number: int, weight: float) -> str:
-        cell = self.formula.cells[number]
-        if cell.kind == "missing":
-            return f"CASE WHEN {self._condition(cell)} THEN {self.n(weight)} ELSE 0e0 END"
-        return f"{self.n(weight)} * {self._number(number)}"
+    def _functions(
+        self, term: Term
+    ) -> Iterator[tuple[int, Callable[..., Any], Callable[..., str]]]:
+        """Each cell with its function: of a number, and of an expression."""
+        if isinstance(term, Steps):
+            for step in term.steps:
+                yield step.cell, partial(_level, step), partial(self._step, step)
+        elif isinstance(term, Weights):
+            for cell in term.used:
+                weight = float(term.weights[cell])
+                yield cell, partial(_product, weight), f"{self.n(weight)} * {{}}".format
 
-    def _by_word(self, weights: list[tuple[Cell, float]]) -> str:
-        cases = [f"WHEN {self._condition(cell)} THEN {self.n(weight)}" for cell, weight in weights]
-        return f"CASE {' '.join(cases)} ELSE 0e0 END"
-
-    def _step(self, step: Step) -> str:
+    def _step(self, step: Step, number: str) -> str:
         """A step function: the highest threshold that is exceeded decides."""
-        cell = self.formula.cells[step.cell]
-
-        def level(value: float) -> str:
-            return self.n(step.levels[int(np.searchsorted(step.thresholds, value))])
-
-        if cell.kind in ("value", "missing"):
-            return f"CASE WHEN {self._condition(cell)} THEN {level(1.0)} ELSE {level(0.0)} END"
-        column = self._reference(cell)
         pairs = list(zip(step.thresholds, step.levels[1:], strict=True))
-        cases = [f"WHEN {column} > {self.n(t)} THEN {self.n(each)}" for t, each in reversed(pairs)]
-        missing = self.n(step.missing) if cell.fill is None else level(cell.fill)
-        cases.append(f"WHEN {column} IS NULL THEN {missing}")
-        return f"CASE {' '.join(cases)} ELSE {self.n(step.levels[0])} END"
+        cases = [
+            f"WHEN {number} > {self.n(at)} THEN {self.n(each)}" for at, each in reversed(pairs)
+        ]
+        missing = f"WHEN {number} IS NULL THEN {self.n(step.missing)}"
+        return f"CASE {' '.join([*cases, missing])} ELSE {self.n(step.levels[0])} END"
 
     def _sum(self, terms: list[str]) -> str:
         """Add terms from left to right; a long sum is cut into parts that are computed before."""
         while len(terms) > MOST_TERMS:
             self.n_sums += 1
             name, column = f"sums_{self.n_sums}", f"toprank_s{self.n_sums}"
-            parts = [f"{self.source}.*", f"{_added(terms[:MOST_TERMS])} AS {column}"]
-            self.add(name, f"SELECT {_lines(parts)}\n  FROM {self.source}", once=True)
-            self.source, terms = name, [column, *terms[MOST_TERMS:]]
+            part = f"{_added(terms[:MOST_TERMS])} AS {column}"
+            self.select(name, [f"{self.source}.*", part], self.dialect.materialized)
+            terms = [column, *terms[MOST_TERMS:]]
         return _added(terms)
 
-    # the list -----------------------------------------------------------------------------
+    # The list -------------------------------------------------------------------------------------
 
-    def place(self, top: int | None) -> None:
-        """Places within lists, ties broken by the key."""
-        lists = "PARTITION BY toprank_list " if self.group is not None else ""
-        place = (
-            f"ROW_NUMBER() OVER ({lists}ORDER BY toprank_score DESC, toprank_key) AS toprank_place"
-        )
-        self.add("placed", f"SELECT {_lines([f'{self.source}.*', place])}\n  FROM {self.source}")
-        self.source = "placed"
-        first = "" if top is None else f"\n  WHERE toprank_place <= {int(top)}"
-        self.first = first
-        self.last = f"SELECT {_lines(self._results())}\nFROM placed{first}\n{self._order()}"
-
-    def _results(self) -> list[str]:
-        named = [f"toprank_key AS {self.dialect.name(self.key)}"]
-        if self.group is not None and self.group != self.key:
-            named.append(f"toprank_list AS {self.dialect.name(self.group)}")
-        return [*named, "toprank_score AS score", "toprank_place AS place"]
-
-    def _order(self) -> str:
-        lists = "toprank_list, " if self.group is not None else ""
-        return f"ORDER BY {lists}toprank_place"
-
-    def explain(self, n_reasons: int, baseline: Any) -> None:
-        """The columns that add most beyond the baseline, those of each row in columns."""
+    def placed(self, named: dict[str, str], top: int | None) -> str:
+        """The query, which ends with the places within lists, ties broken by the key."""
+        lists = "PARTITION BY toprank_list " if self.is_grouped else ""
+        order = f"{lists}ORDER BY toprank_score DESC, toprank_key"
+        self.select("placed", ["scored.*", f"ROW_NUMBER() OVER ({order}) AS toprank_place"])
         sql = self.dialect
-        # a query needs a column to choose from, also where no column adds anything
-        means = dict.fromkeys(self.columns or list(self.formula.kinds)[:1], 0.0)
-        for cell, mean in zip(self.formula.cells, baseline.tolist(), strict=True):
-            if cell.column in means:
-                means[cell.column] += mean
-        parts: dict[str, list[str]] = {column: [] for column in means}
-        for member in self.formula.members:
-            for column, term in self._terms(member.term):
-                factor = "" if member.factor == 1.0 else f"{self.n(member.factor)} * "
-                parts[column].append(f"{factor}{term}")
-        amounts = [
-            f"{_added(parts[name] or [self.n(0.0)])} - {self.n(mean)}"
-            for name, mean in means.items()
-        ]
-        row = "ROW_NUMBER() OVER (ORDER BY toprank_key) AS toprank_row"
-        self.add("shown", f"SELECT {row}, placed.*\n  FROM placed{self.first}", once=True)
-        self.add("amounts", sql.unnested(amounts, "amount", "float8", "shown"), once=True)
-        cases = " ".join(f"WHEN {n} THEN {sql.text(name)}" for n, name in enumerate(means))
-        name = f"CASE place {cases} END AS reason"
-        number = (
-            "ROW_NUMBER() OVER (PARTITION BY toprank_row ORDER BY amount DESC, place) AS number"
+        columns = {given: f"{name} AS {sql.name(given)}" for name, given in named.items()}
+        results = [*columns.values(), "toprank_score AS score", "toprank_place AS place"]
+        limit = "" if top is None else f"\nWHERE toprank_place <= {int(top)}"
+        first = "toprank_list, " if self.is_grouped else ""
+        note = f"-- {sql.hint}\n" if sql.hint and self.trees else ""
+        parts = ",\n".join(self.parts)
+        return (
+            f"{note}WITH {parts}\nSELECT {_lines(results)}\nFROM placed{limit}\n"
+            f"ORDER BY {first}toprank_place;\n"
         )
-        self.add("ordered", f"SELECT toprank_row, amount, {name}, {number}\n  FROM amounts")
-        columns = []
-        for each in range(1, n_reasons + 1):
-            chosen = f"MAX(CASE WHEN number = {each} AND amount > 0 THEN"
-            columns.append(f"{chosen} reason END) AS reason_{each}")
-            columns.append(f"{chosen} amount END) AS reason_{each}_adds")
-        by_row = f"SELECT {_lines(['toprank_row', *columns])}\n  FROM ordered\n"
-        self.add("reasons", f"{by_row}  WHERE number <= {n_reasons}\n  GROUP BY toprank_row")
-        names = [column.split(" AS ")[1] for column in columns]
-        self.last = (
-            f"SELECT {_lines([*self._results(), *names])}\nFROM shown\n"
-            f"LEFT JOIN reasons ON reasons.toprank_row = shown.toprank_row\n{self._order()}"
-        )
+
+
+def _together(pieces: list[tuple[Lookup, Callable[[float | None], float | None]]]) -> Lookup:
+    """The sum of functions of look-ups in one column, which is a look-up."""
+
+    def total(numbers: Iterable[float | None]) -> Any:
+        values: list[Any] = [of(each) for (_, of), each in zip(pieces, numbers, strict=True)]
+        return None if None in values else float(sum(values))
+
+    tables = [dict(zip(each.words, each.numbers, strict=True)) for each, _ in pieces]
+    others = [each.other for each, _ in pieces]
+    words = tuple(dict.fromkeys(word for own in tables for word in own))
+    numbers = (
+        total([own.get(word, other) for own, other in zip(tables, others, strict=True)])
+        for word in words
+    )
+    missing = total([each.missing for each, _ in pieces])
+    return Lookup(pieces[0][0].column, words, tuple(numbers), total(others), missing)
+
+
+def _product(weight: float, number: float | None) -> float | None:
+    return None if number is None else weight * number
+
+
+def _level(step: Step, number: float | None) -> float:
+    if number is None:
+        return float(step.missing)
+    return float(step.levels[int(np.searchsorted(step.thresholds, number))])
 
 
 def _added(terms: list[str]) -> str:
     return "\n      + ".join(terms)
 
 
-def _lines(parts: list[str]) -> str:
+def _lines(parts: Sequence[str]) -> str:
     return ",\n    ".join(parts)

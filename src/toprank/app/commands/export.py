@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # What a model can become, and the databases whose SQL is written.
 Format = StrEnum("Format", ["sql", "python", "onnx"])
-DialectName = StrEnum("DialectName", ["duckdb", "postgres", "sqlite", "bigquery"])
+DialectName = StrEnum("DialectName", ["duckdb", "postgres", "sqlite"])
 _SUFFIXES = {Format.sql: ".sql", Format.python: ".py", Format.onnx: ".onnx"}
 
 
@@ -34,11 +34,6 @@ class QueryOptions:
         "SQL: column with a different value in each row; it names rows and breaks ties."
     )
     top: int | None = option("SQL: number of rows, with lists of each list [default: all].", min=1)
-    reasons: int = option(
-        "SQL: number of columns to name that raise a score most (linear rankers, stumps).",
-        default=0,
-        min=0,
-    )
 
     def query(self, file: Path, model: Model) -> str:
         """The query, with the SHA-256 of the model file above it."""
@@ -57,9 +52,7 @@ class QueryOptions:
             table=self.table or Path(model.facts["table"]).name.partition(".")[0],
             dialect=self.dialect,
             group=model.roles.group,
-            baseline=model.baseline,
             top=self.top,
-            reasons=self.reasons,
         )
         return (
             f"-- Scores and places by a {model.facts['class']}, written by toprank "
@@ -96,8 +89,8 @@ def export(
     console = Console(quiet=quiet, as_json=json)
     path = model.with_suffix(_SUFFIXES[to]) if output is None else output
     check_writable(path, inputs=[model])
-    if to != Format.sql and (sql.key or sql.table or sql.top or sql.reasons):
-        raise ValueError("--key, --table, --top and --reasons need --to sql.")
+    if to != Format.sql and (sql.key or sql.table or sql.top):
+        raise ValueError("--key, --table and --top need --to sql.")
     ranker = load(model)
     if to == Format.sql:
         content = sql.query(model, ranker).encode()
