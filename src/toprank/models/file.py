@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     import os
 
 _MAGIC = b"toprank model "
-_LAYOUT = 4
+LAYOUT = 4
 _LENGTH = struct.Struct("<Q")
 _DTYPES = ("|b1", "|u1", "<u2", "<u4", "<i4", "<i8", "<f4", "<f8")
 # Beyond these no model of ours goes; a hostile file could fill the memory.
@@ -111,7 +111,7 @@ def save(ranker: Any, path: str | os.PathLike[str]) -> Path:
     payload = b"".join([_LENGTH.pack(len(text)), text, *arrays])
     _read(payload)  # what load would refuse is not written
     digest = hashlib.sha256(payload).hexdigest().encode()
-    return write_atomically(path, b"%s%d\n%s\n%s" % (_MAGIC, _LAYOUT, digest, payload))
+    return write_atomically(path, b"%s%d\n%s\n%s" % (_MAGIC, LAYOUT, digest, payload))
 
 
 def _summand_values(each: Summand) -> list[Any]:
@@ -191,10 +191,10 @@ def _checked_payload(content: bytes, name: str) -> bytes:
         )
     head, _, rest = content.partition(b"\n")
     layout = head.removeprefix(_MAGIC).decode(errors="replace")
-    if layout != str(_LAYOUT):
+    if layout != str(LAYOUT):
         raise ValueError(
             f"{name} has the layout {layout[:20]!r}, but this toprank {toprank.__version__} reads "
-            f"{_LAYOUT}; install the version that wrote it, or fit again."
+            f"{LAYOUT}; install the version that wrote it, or fit again."
         )
     digest, _, payload = rest.partition(b"\n")
     if hashlib.sha256(payload).hexdigest().encode() != digest:
