@@ -124,7 +124,7 @@ def test_nothing_is_encoded_after_rows_of_weight_zero(rings):
     frame = pd.DataFrame({"x": X[:, 0], "of": np.where(kept, "us", "them"), "gone": X[:, 1]})
     frame.loc[~kept, "gone"] = np.nan
     model = TopRanker(50, **QUICK).fit(frame, y, sample_weight=kept.astype(float))
-    assert model.encoder_.feature_names_out_ == ["x", "of = us", "gone"]
+    assert model.encoder_.names == ["x", "of = us", "gone"]
 
 
 def test_columns_of_a_frame_are_remembered_and_those_of_the_last_fit_forgotten(rings):

@@ -163,7 +163,7 @@ def test_missing_values_outside_the_sample_are_encoded_too():
     X[::11, 1] = np.nan
     X[np.random.default_rng(0).integers(0, 2000, 3), 2] = np.nan
     model = TopRanker(50, max_rows=60, **QUICK).fit_blocks(blocks(X, y))
-    assert "x1 is missing" in model.encoder_.feature_names_out_
+    assert "x1 is missing" in model.encoder_.names
     assert np.isfinite(model.decision_function(X)).all()
     assert max(model.fitted_rows_.values()) == 2000
 
