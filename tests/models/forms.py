@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 import polars as pl
-from tests.models.test_sql import COLUMNS, in_database, made_table
 
+from tests.models.test_sql import COLUMNS, in_database, made_table
 from toprank.integrations.onnx import to_onnx
 from toprank.models import formula_of, load, save, to_python, to_sql
 from toprank.models.model import Model, Roles
