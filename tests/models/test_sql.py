@@ -302,3 +302,12 @@ def test_postgres_is_written_with_the_same_parts(numbers):
 def test_an_unknown_dialect_is_refused(numbers):
     with pytest.raises(ValueError, match="'oracle'"):
         to_sql(formula_of(numbers[0]), key="id", dialect="oracle")
+
+
+@pytest.mark.parametrize("texts", [["1 Mar 2024", "2 Apr 2023"], ["7:30 AM", "6:15 PM"]])
+def test_dates_and_times_in_words_are_refused(texts):
+    table = Table({"x": pl.Series(texts * 10)})
+    formula = Formula(Encoding(table.schema, [IsMissing("x")]), ())
+    linear = Formula(formula.encoding, (Summand(1.0, 0.0, Weights(np.ones(1))),))
+    with pytest.raises(ValueError, match=r"the column 'x' is not exported: its .* have letters"):
+        to_sql(linear, key="id")

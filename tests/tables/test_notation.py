@@ -19,6 +19,7 @@ from toprank.tables.notation import (
     infer_codes,
     read,
 )
+from toprank.tables.schema import Schema
 
 NAN = math.nan
 
@@ -597,3 +598,19 @@ def test_no_pattern_takes_long(end):
     for kind in KINDS:
         inferred(texts, Hints(kind=kind))
     assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize(
+    ("texts", "in_words"),
+    [
+        (["2024-03-01T10:00:00Z", "2024-03-02T11:30:00Z"], False),
+        (["31.12.2024", "01.02.2024", "n/a"], False),
+        (["1 Mar 2024", "2 Apr 2024"], True),
+        (["7:30", "18:15"], False),
+        (["7:30 AM", "6:15 PM"], True),
+        (["1h 10m", "2h 5m"], True),
+    ],
+)
+def test_dates_and_times_with_letters_are_marked(texts, in_words):
+    cells = np.array(texts * 10, dtype=object)
+    assert Schema.infer({"x": cells})["x"].in_words is in_words

@@ -43,6 +43,12 @@ def steps_of(sql: Dialect, column: str, how: ColumnSchema, at: int) -> list[Step
         return [{f"n{at}": f"NULLIF(NULLIF({sql.trimmed(sql.word(name))}, ''), '?')"}]
     if how.kind == "empty":
         return [{f"n{at}": f"CAST(NULL AS {sql.double})"}]
+    if how.in_words:
+        raise ValueError(
+            f"the column {column!r} is not exported: its {how.kind}s have letters, such as Mar, PM "
+            "or 10m, which SQL does not read; fit on a typed table, such as Parquet, or export "
+            "Python."
+        )
     text = sql.replaced(f"CAST({name} AS VARCHAR)", _TYPOGRAPHY, _PLAINLY)
     typed = sql.typed_days(name) if how.kind == "date" else sql.typed_number(name)
     steps, value = _READERS[how.kind](sql, how, at)

@@ -49,6 +49,7 @@ _ENOUGH = 0.95  # share of the cells that must fit a kind
 _MISSING_WORDS = 5  # so many different unknown words may stand for missing
 _SAMPLE = 400  # texts that show whether a closer look is worth its time
 _MANY = 100_000  # different texts that decide on a notation
+_LOOKED_AT = 20_000  # different dates that are searched for letters
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,8 @@ class ColumnSchema:
     before or behind numbers, "day-first", "month-first", "year-first" (24-03-31) or "mixed" (dates
     with points day first, others month first), and words of this column that stand for missing
     besides ``SPELLINGS``. ``codes`` are numbers that stand for missing; ``first_year`` is the least
-    that two digits mean. ``left_out`` says why a
-    column is not used, which reading does not look at.
+    that two digits mean. Reading does not look at the others: ``in_words`` says that dates or times
+    had letters, such as Mar, PM or 10m, and ``left_out`` why a column is not used.
     """
 
     name: str
@@ -71,6 +72,7 @@ class ColumnSchema:
     missing: tuple[str, ...] = ()
     codes: tuple[float, ...] = ()
     first_year: int = 1969
+    in_words: bool = False
     left_out: str = ""
 
 
@@ -258,6 +260,11 @@ def _settle(
         named = ", ".join(f"{texts[place]!r} ({counts[place]:,} cells)" for place in places)
         notes.append(f"{name}: words among {plural} count as missing: {named}.")
         misread = np.zeros_like(misread)
+    if column.kind in ("date", "time", "duration"):
+        are_known = np.flatnonzero(~np.isnan(values))
+        some = are_known[:: 1 + are_known.size // _LOOKED_AT].tolist()
+        in_words = any(_LETTER.search(_ISO.sub("", texts[place])) for place in some)
+        column = replace(column, in_words=in_words)
     codes = infer_codes(values, counts) if column.kind == "number" else ()
     if codes:
         column = replace(column, codes=codes)
@@ -271,6 +278,7 @@ def _settle(
 
 
 _WORD = re.compile(r"\D*$|[^\W\d_]{3}")
+_LETTER, _ISO = re.compile(r"[^\W\d_]"), re.compile(r"(?<=\d)(T(?=\d)|Z\s*$)")
 
 
 def _guess_boolean(cells: _Cells) -> _Guess | None:

@@ -289,6 +289,8 @@ def _column_of(values: dict[str, Any]) -> ColumnSchema:
             is_right = isinstance(value, list) and all(isinstance(each, str) for each in value)
         elif key == "codes":
             is_right = isinstance(value, list) and all(_is_finite(each) for each in value)
+        elif key == "in_words":
+            is_right = type(value) is bool
         elif key == "first_year":
             is_right = type(value) is int and 1901 <= value <= 2000
         else:
