@@ -311,3 +311,16 @@ def test_dates_and_times_in_words_are_refused(texts):
     linear = Formula(formula.encoding, (Summand(1.0, 0.0, Weights(np.ones(1))),))
     with pytest.raises(ValueError, match=r"the column 'x' is not exported: its .* have letters"):
         to_sql(linear, key="id")
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+def test_long_sums_are_cut_into_parts_as_often_as_needed(dialect):
+    rng = np.random.default_rng(0)
+    names = [f"x{at}" for at in range(350)]
+    weights = Weights(rng.normal(size=350))
+    formula = Formula(Encoding.of_numbers(names), (Summand(1.0, 0.5, weights),))
+    columns = {name: pl.Series(rng.normal(size=6)) for name in names}
+    query = to_sql(formula, key="id", table="new rows", dialect=dialect)
+    found = in_database(dialect, {"id": pl.Series(range(6)), **columns}, query)
+    scores = formula.scores(Table(columns))
+    np.testing.assert_allclose(np.array(found["score"])[np.argsort(found["id"])], scores, 1e-12)
