@@ -33,6 +33,8 @@ from toprank.tables.encoding import Lookup
 if TYPE_CHECKING:
     from toprank.models.terms import Term
 
+# Columns that a part may have (SQLite: 2,000), and those that a step of a column has at the most.
+MOST_COLUMNS, COLUMNS_OF_STEP = 1900, 8
 # Terms that are added in one expression: databases limit how deep expressions are nested.
 MOST_TERMS = 100
 TREES = (ObliviousSum, BinarySum)
@@ -124,11 +126,7 @@ class Query:
         """Columns as numbers and words; with trees, the rows numbered and their cells."""
         sql, schema = self.dialect, self.formula.encoding.schema
         used = {self.cells[cell].column for cell in self.formula.used}
-        plans = {
-            name: steps_of(sql, name, how, at)
-            for at, (name, how) in enumerate(schema.columns.items())
-            if name in used
-        }
+        plans = self._plans([name for name in schema if name in used])
         self.source = ".".join(sql.name(part) for part in table.split("."))
         for level in range(max(map(len, plans.values()), default=1)):
             parts = [f"{given} AS {name}" for name, given in named.items()] if level else []
@@ -144,6 +142,21 @@ class Query:
             row = "ROW_NUMBER() OVER (ORDER BY toprank_key) AS toprank_row"
             cells = [f"{self.cells[cell].write(self)} AS c{cell}" for cell in looked_at]
             self.select("numbered", [row, f"{self.source}.*", *cells], sql.materialized)
+
+    def _plans(self, names: list[str]) -> dict[str, list[dict[str, str]]]:
+        """How each column is read: in waves, since a part may have so many columns and no more."""
+        sql, schema = self.dialect, self.formula.encoding.schema
+        wave = max(20, (MOST_COLUMNS - len(names)) // COLUMNS_OF_STEP)
+        plans: dict[str, list[dict[str, str]]] = {}
+        for start in range(0, len(names), wave):
+            wait = max(map(len, plans.values()), default=0)  # until those before are read
+            for name in names[start : start + wave]:
+                at, given = self.columns[name][1:], sql.name(name)
+                carried = [{f"r{at}": f"r{at}"}] * (wait - 1)
+                before = [{f"r{at}": given}, *carried] if wait else []
+                source = f"r{at}" if wait else given
+                plans[name] = [*before, *steps_of(sql, source, schema[name], int(at))]
+        return plans
 
     def part(self, column: str, part: str) -> str:
         """The number of a column, or the month or weekday of a date."""

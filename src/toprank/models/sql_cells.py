@@ -36,17 +36,16 @@ _LARGEST = "1.7976931348623157e308"
 _LONGEST = 80  # characters of a text that is a number or a date
 
 
-def steps_of(sql: Dialect, column: str, how: ColumnSchema, at: int) -> list[Step]:
-    """How a column is read; the last step has its number, or its word, as ``n`` and ``at``."""
-    name = sql.name(column)
+def steps_of(sql: Dialect, name: str, how: ColumnSchema, at: int) -> list[Step]:
+    """How the column of this expression is read; the last step has its number or word as ``n…``."""
     if how.kind == "category":
         return [{f"n{at}": f"NULLIF(NULLIF({sql.trimmed(sql.word(name))}, ''), '?')"}]
     if how.kind == "empty":
         return [{f"n{at}": f"CAST(NULL AS {sql.double})"}]
     if how.in_words:
         raise ValueError(
-            f"the column {column!r} is not exported: its {how.kind}s have letters, such as Mar, PM "
-            "or 10m, which SQL does not read; fit on a typed table, such as Parquet, or export "
+            f"the column {how.name!r} is not exported: its {how.kind}s have letters, such as Mar, "
+            "PM or 10m, which SQL does not read; fit on a typed table, such as Parquet, or export "
             "Python."
         )
     text = sql.replaced(f"CAST({name} AS VARCHAR)", _TYPOGRAPHY, _PLAINLY)
