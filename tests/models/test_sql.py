@@ -311,3 +311,9 @@ def test_dates_and_times_in_words_are_refused(texts):
     linear = Formula(formula.encoding, (Summand(1.0, 0.0, Weights(np.ones(1))),))
     with pytest.raises(ValueError, match=r"the column 'x' is not exported: its .* have letters"):
         to_sql(linear, key="id")
+
+
+def test_a_list_of_no_rows_is_refused():
+    model = toprank.PNormPush().fit(np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1])
+    with pytest.raises(ValueError, match=r"top must be a whole number ≥ 1, or None, got 0\."):
+        to_sql(model, key="id", top=0)
