@@ -137,6 +137,7 @@ def test_a_table_that_cannot_be_learned_from_is_told(
         (("rank", "{model}", "{new}", "--cutoff", "high"), "neither a score"),
         (("rank", "{model}", "{new}", "--cutoff", "nan"), "neither a score"),
         (("rank", "{model}", "{new}", "-o", "list.pdf"), "end the name in .csv"),
+        (("rank", "{new}", "{new}", "-o", "list.pdf"), "end the name in .csv"),  # before it reads
         (("rank", "{model}", "{new}", "-o", "no/list.csv"), "does not exist"),
         (("evaluate", "{model}", "{new}"), "no column 'bought'"),
         (("evaluate", "{model}", "{known}", "--budget", "9999"), "more than the 300 rows"),

@@ -324,3 +324,9 @@ def test_long_sums_are_cut_into_parts_as_often_as_needed(dialect):
     found = in_database(dialect, {"id": pl.Series(range(6)), **columns}, query)
     scores = formula.scores(Table(columns))
     np.testing.assert_allclose(np.array(found["score"])[np.argsort(found["id"])], scores, 1e-12)
+
+
+def test_a_list_of_no_rows_is_refused():
+    model = toprank.PNormPush().fit(np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1])
+    with pytest.raises(ValueError, match=r"top must be a whole number ≥ 1, or None, got 0\."):
+        to_sql(model, key="id", top=0)

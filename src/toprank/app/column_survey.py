@@ -202,7 +202,7 @@ def _warnings_of_texts(name: str, column: Column, positives: NDArray[np.bool_]) 
         )
         with_digits = sum(any(map(str.isdigit, word)) for word in counts)
         if 2 * with_digits > len(counts):
-            found[-1] += " Numbers or dates that are not understood must be written plainly."
+            found[-1] += " If they are numbers or dates, write them as 1234.5 or 2024-12-31."
     codes = np.where(column.values < 0, len(column.words), column.values)
     sizes = np.bincount(codes, minlength=len(column.words) + 1)
     hits = np.bincount(codes, positives, minlength=sizes.size)

@@ -21,6 +21,19 @@ _FORMULA = r"^('*[=+\-@\t\r])"
 _SIGNED = r"^([+-][$€£¥]?[.,]?\d[\d.,' \u{a0}\u{202f}]*([eE][+-]?\d+)? ?[%$€£¥]?|-+)$"
 
 
+def check_ending(path: str | os.PathLike[str]) -> None:
+    """Raise unless the name ends like a table that can be written."""
+    from toprank.app.formats import WRITERS
+
+    name = Path(path).name.lower()
+    is_plain = Path(name).suffix in (".csv", ".tsv", ".parquet", *WRITERS)
+    if not is_plain and not name.endswith((".csv.gz", ".tsv.gz")):
+        raise ValueError(
+            f"cannot write {Path(path).name!r}: end the name in .csv, .tsv (or either with .gz), "
+            f".parquet, {', '.join(WRITERS)}."
+        )
+
+
 def write_table(path: str | os.PathLike[str], frame: pl.DataFrame, *, raw: bool = False) -> Path:
     """Write a table as its name says: .csv, .tsv (either also with .gz), .parquet and others.
 
@@ -50,13 +63,9 @@ def write_table(path: str | os.PathLike[str], frame: pl.DataFrame, *, raw: bool 
             except pl.exceptions.ComputeError as error:  # such as a full disk
                 raise OSError(f"{path} cannot be written ({error}).") from error
 
-    if kind in (".csv", ".tsv") or (kind == ".parquet" and not is_zipped):
+    check_ending(path)
+    if kind in (".csv", ".tsv", ".parquet"):
         return write_atomically(path, write)
-    if is_zipped or kind not in WRITERS:
-        raise ValueError(
-            f"cannot write {Path(path).name!r}: end the name in .csv, .tsv (or either with .gz), "
-            f".parquet, {', '.join(WRITERS)}."
-        )
     return write_atomically(path, lambda part: WRITERS[kind](frame, part))
 
 

@@ -175,7 +175,10 @@ def load(path: str | os.PathLike[str]) -> Model:
     except Exception as error:
         # Whatever goes wrong in a made-up file means one thing to the reader: no model.
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise ValueError(f"{file.name} is not a valid toprank model: {reason[:300]}") from error
+        reason = reason[:300].rstrip(".")
+        raise ValueError(
+            f"{file.name} is not a valid toprank model ({reason}); copy it again, or fit again."
+        ) from error
 
 
 def file_hash(path: str | os.PathLike[str]) -> str:

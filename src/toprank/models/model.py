@@ -232,7 +232,7 @@ class Model(RankedScores):
         if numbers.ndim != 2 or numbers.shape[1] != len(names):
             raise ValueError(
                 f"X has the shape {numbers.shape}, but this model takes tables of {len(names)} "
-                "columns; pass one row per row of the list, or a frame with named columns."
+                "columns; pass all of them in the order of training, or a frame with their names."
             )
         return Table(dict(zip(names, numbers.T, strict=True)), "X", schema=self.schema)
 

@@ -178,7 +178,7 @@ def ranked(header: list[str], *lines: list[str]) -> list[list[Any]]:
 def main(arguments: list[str]) -> int:
     """Score a file; 0 if all went well."""
     if len(arguments) not in {1, 2} or arguments[0] in {"-h", "--help"}:
-        sys.stderr.write("usage: python scorer.py TABLE.csv [SCORES.csv]\n")
+        sys.stderr.write(f"usage: python {Path(sys.argv[0]).name} TABLE.csv [SCORES.csv]\n")
         return 2
     table, *scores = map(Path, arguments)
     try:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toprank.inputs import check_choice
+from toprank.inputs import check_choice, check_number
 from toprank.models.dialects import DIALECTS, Dialect
 from toprank.models.formula import Formula, formula_of
 from toprank.models.sql_cells import steps_of
@@ -87,6 +87,7 @@ def to_sql(
     ...
     """
     check_choice("dialect", dialect, tuple(DIALECTS))
+    check_number("top", top, 1, whole=True, optional=True)
     query = Query(formula_of(model), DIALECTS[dialect], is_grouped=group is not None)
     named = {"toprank_key": key} if group is None else {"toprank_key": key, "toprank_list": group}
     query.read(table, named)

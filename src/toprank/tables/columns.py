@@ -188,6 +188,7 @@ def as_row_weights(column: Column, name: str, *, role: str = "weight") -> NDArra
         raise ValueError(f"the {role} {name!r} holds {found}; {role}s are numbers ≥ 0.")
     if not np.isfinite(column.values).all() or (column.values < 0).any():
         raise ValueError(
-            f"the {role} {name!r} has a missing, infinite or negative value; {role}s are ≥ 0."
+            f"the {role} {name!r} is missing, infinite or negative in some rows; {role}s are "
+            "numbers ≥ 0: fill or correct these cells, or leave such rows out."
         )
     return column.values

@@ -287,7 +287,8 @@ class Encoding:
         for name, (size, rows, cell) in table.read_by(self.schema).misread().items():
             yield (
                 f"{name}: {size:,} of {table.n_rows:,} cells cannot be read as a "
-                f"{self.schema[name].kind} ({cell!r} in row {rows[0] + 1:,}) and count as missing."
+                f"{self.schema[name].kind} ({cell!r} in row {rows[0] + 1:,}) and "
+                f"{'counts' if size == 1 else 'count'} as missing."
             )
 
     # Files ----------------------------------------------------------------------------------------

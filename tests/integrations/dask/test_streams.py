@@ -76,6 +76,12 @@ def test_an_address_without_a_scheduler_is_named(folder, monkeypatch):
         ClusterStream(folder, "tcp://127.0.0.1:9")
 
 
+def test_an_address_without_a_port_is_refused_before_a_client_is_made(folder, monkeypatch):
+    monkeypatch.setattr(streams, "Client", None)
+    with pytest.raises(ValueError, match=r"no Dask scheduler at 'localhost' \(missing port"):
+        ClusterStream(folder, "localhost")
+
+
 @pytest.mark.usefixtures("client")
 def test_a_loaded_model_ranks_collections(folder, tmp_path):
     pandas = pytest.importorskip("pandas")

@@ -49,10 +49,12 @@ class OutputOptions:
 
     def check(self, inputs: list[Path]) -> None:
         """Raise if the file cannot be written, or exists and may not be replaced."""
+        from toprank.app.writing import check_ending
         from toprank.models.writing import check_writable
 
         if self.output is None or self.is_stdout:
             return
+        check_ending(self.output)
         if check_writable(self.output, inputs=inputs).exists() and not self.force:
             raise ValueError(
                 f"{str(self.output)!r} exists; add --force to replace it, or name another."

@@ -11,6 +11,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from distributed import Client, as_completed
+from distributed.comm import resolve_address
 
 from toprank.integrations.dask.chunks import cluster_faults, without_size_warning
 from toprank.tables.parquet_stream import ParquetStream
@@ -53,11 +54,12 @@ class ClusterStream(ParquetStream):
         else:
             super().__init__([Path(path).absolute() for path in paths])
         try:
+            resolve_address(address)  # a Client with an address that is none takes a minute to end
             self._client: Any = Client(address, timeout=SECONDS, set_as_default=False)
         except (OSError, ValueError) as error:
             raise ValueError(
                 f"there is no Dask scheduler at {address!r} ({error}); start one with 'dask "
-                "scheduler' and give the address that it prints."
+                "scheduler' and give the address that it prints, such as tcp://10.0.0.1:8786."
             ) from error
 
     def __copy__(self) -> ClusterStream:
