@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import toprank
-from toprank.models import formula_of, load, save
+from toprank.models import formula_of, load, save, terms
 from toprank.models.terms import BinarySum, ObliviousSum, Steps, Weights
 from toprank.selection import ForestRanker
 
@@ -59,6 +59,17 @@ def test_trees_of_other_libraries_keep_cutting_numbers_to_float32(rows):
     halfway = np.nextafter(np.unique(X.astype(np.float32)), np.float32(np.inf)).astype(np.float64)
     new = np.column_stack([halfway, halfway[::-1]])
     np.testing.assert_array_equal(formula.scores_of(new), model.decision_function(new))
+
+
+@pytest.mark.filterwarnings("ignore:TreeRanker. every row gets the same score")
+@pytest.mark.parametrize("ranker", [toprank.TreeRanker(n_trees=2), ForestRanker(n_trees=2)])
+@pytest.mark.parametrize("few", [0, terms.FEW_LEAVES], ids=["compiled", "numpy"])
+def test_trees_that_ask_nothing_explain_nothing(ranker, few, monkeypatch):
+    monkeypatch.setattr(terms, "FEW_LEAVES", few)
+    X = np.zeros((20, 2))
+    formula = formula_of(ranker.fit(X, np.arange(20) % 2))
+    assert not formula.contributions_of(X).any()
+    assert formula.scores_of(X) == pytest.approx(formula.base)
 
 
 def test_what_is_no_sum_of_terms_is_refused(rows):

@@ -49,7 +49,7 @@ def fit_model(
     scratch: str | os.PathLike[str] | None = None,
     choosing: dict[str, Any] | None = None,
 ) -> Model:
-    """Learn the encoder and fit the ranker, in place; on a stream one that has ``fit_blocks``.
+    """Learn the encoding and fit the ranker, in place; on a stream one that has ``fit_blocks``.
 
     A :class:`toprank.TopRanker` encodes the table itself; its blend becomes the model's ranker.
     ``name`` is the ranker's on the command line; ``held_out`` are rows to calibrate with, without
@@ -58,7 +58,7 @@ def fit_model(
     """
     encoding, fitted = _fitted(data, ranker, scratch, choosing or {})
     chosen = ranker.summary() if isinstance(ranker, TopRanker) else {}
-    formula = formula_of(fitted).of_cells(encoding)
+    formula = formula_of(fitted, encoding)
     n_explained = min(SAMPLE, max(FEWEST, NODES // max(1, formula.n_nodes)))
     sample = data.sample(n_explained).features
     parts = formula.contributions_of(encoding.transform(sample))

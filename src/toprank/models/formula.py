@@ -122,12 +122,12 @@ def formula_of(ranker: Any, encoder: Any = None) -> Formula:
 
     Parameters
     ----------
-    ranker : fitted ranker
+    ranker : fitted ranker, Model or Formula
         Linear, of stumps or trees, or a blend of these: :class:`toprank.TopRanker` too. One that
         learned from an array has columns ``x0``, ``x1`` and so on.
     encoder : TableEncoder or Encoding, optional
-        What turned a table into the numbers that the ranker has learned from; that of a
-        ``TopRanker`` is taken by itself.
+        What turned a table into the numbers that the ranker has learned from; a ``TopRanker``
+        brings its own.
 
     Raises
     ------

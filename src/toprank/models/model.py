@@ -251,7 +251,6 @@ class Model(RankedScores):
         ``first_row`` is how many rows came before, where the message can name the row.
         """
         table = self.with_sparse_features(as_table(X))
-        self.formula.encoding.check_columns(table)
         with np.errstate(over="ignore", invalid="ignore"):
             scores = self.formula.scores(table)
             is_finite = np.isfinite(scores)
