@@ -8,6 +8,7 @@ import toprank
 from toprank.models import formula_of, load, save, terms
 from toprank.models.terms import BinarySum, ObliviousSum, Steps, Weights
 from toprank.selection import ForestRanker
+from toprank.tables import as_table
 
 
 @pytest.fixture
@@ -59,6 +60,15 @@ def test_trees_of_other_libraries_keep_cutting_numbers_to_float32(rows):
     halfway = np.nextafter(np.unique(X.astype(np.float32)), np.float32(np.inf)).astype(np.float64)
     new = np.column_stack([halfway, halfway[::-1]])
     np.testing.assert_array_equal(formula.scores_of(new), model.decision_function(new))
+
+
+@pytest.mark.parametrize("ranker", [toprank.PNormPush(), toprank.RankBoost(max_iter=3)])
+def test_a_formula_scores_frames_and_tables_alike(rows, ranker):
+    X, y = rows
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    formula = formula_of(ranker.fit(frame, y))
+    assert np.array_equal(formula.scores(frame), ranker.decision_function(frame))
+    assert np.array_equal(formula.scores(as_table(frame)), formula.scores(frame))
 
 
 @pytest.mark.filterwarnings("ignore:TreeRanker. every row gets the same score")

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 # Rows from which mean and spread of contributions are taken: enough for two digits.
 SAMPLE = 20_000
-# Trees of any shape look at all their nodes for each row: rows × nodes, and the fewest rows.
+# Explaining a row looks at all nodes of trees of any shape, so large trees have a smaller sample:
+# at most so many rows × nodes, and at least so many rows.
 NODES, FEWEST = 50_000_000, 30
 # Beyond this, single precision and sums of squares may overflow.
 _LARGEST = 1e30

@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 ANSWERS = 1 << 18
 # Cells from which on loading compiled loops pays.
 MANY_CELLS = 1 << 18
-# Fewer rows are added up all at once; of more, some at a time column by column, in the cache.
+# Fewer rows are added up at once; more column by column, as many at a time as the cache holds.
 FEW_ROWS, ROWS = 256, 1 << 12
 
 

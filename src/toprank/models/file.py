@@ -43,7 +43,7 @@ _MAGIC = b"toprank model "
 LAYOUT = 4
 _LENGTH = struct.Struct("<Q")
 _DTYPES = ("|b1", "|u1", "<u2", "<u4", "<i4", "<i8", "<f4", "<f8")
-# Beyond these no model of ours goes; a hostile file could fill the memory.
+# No model that is written here exceeds these; a hostile file could fill the memory.
 _MOST_NODES = 1 << 22
 _DEEPEST = 24
 _LARGEST = 1 << 63

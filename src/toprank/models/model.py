@@ -291,10 +291,7 @@ class Model(RankedScores):
     # Contributions --------------------------------------------------------------------------------
 
     def contributions(self, X: Any) -> Floats:
-        """What each cell adds to each row's score, beyond the mean training row.
-
-        A ranker that was saved in Python is measured as :attr:`compared_with` says.
-        """
+        """What each cell adds to each row's score, measured from :attr:`compared_with`."""
         table = self.with_sparse_features(self._as_table(X))
         encoded = self.formula.encoding.transform(table)
         return _dense(self.formula.contributions_of(encoded)) - self.baseline

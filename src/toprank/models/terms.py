@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-# Rows times trees up to which NumPy is done sooner than numba is loaded.
+# Rows times trees up to which NumPy scores rows before numba is loaded.
 FEW_ANSWERS = 2_000_000
-# Rows times nodes up to which they explain rows.
+# Rows times leaves (in trees of any shape, nodes) up to which NumPy explains rows before that.
 FEW_LEAVES = 150_000
-# Rows that trees score and explain in one thread, sooner than BLAS says how many there may be.
+# Up to this many rows trees work in one thread: asking BLAS how many are allowed takes longer.
 FEW_ROWS = 5000
 _MOST_THRESHOLDS = 254  # one byte per cell
 _DEEPEST_TREE = 16
@@ -136,6 +136,16 @@ class Weights(Term):
 
     def scores(self, X: Any, start: float) -> Floats:
         return numpy_scores.linear_scores(X, self.weights, start)
+
+    def scores_by_column(self, columns: Iterator[Floats], n_rows: int, start: float) -> Floats:
+        """The same scores of rows whose cells come one column after the other."""
+        total, product = np.zeros(n_rows), np.empty(n_rows)
+        for weight, numbers in zip(self.weights.tolist(), columns, strict=True):
+            if weight:
+                np.multiply(numbers, weight, out=product)
+                total += product
+        total += start
+        return total
 
     def contributions(self, X: Any) -> Any:
         return X * self.weights if isinstance(X, np.ndarray) else X.multiply(self.weights).tocsr()
@@ -435,14 +445,3 @@ def as_sum(trees: Any) -> Trees:
 TERMS: dict[str, type[Term]] = {
     each.kind: each for each in (Weights, Steps, ObliviousSum, BinarySum)
 }
-
-
-def columns_scored(columns: Iterator[Floats], weights: Floats, n_rows: int, start: float) -> Floats:
-    """The scores of :class:`Weights` where cells come one after the other, never all at once."""
-    total, product = np.zeros(n_rows), np.empty(n_rows)
-    for weight, numbers in zip(weights.tolist(), columns, strict=True):
-        if weight:
-            np.multiply(numbers, weight, out=product)
-            total += product
-    total += start
-    return total

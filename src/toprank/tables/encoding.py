@@ -247,10 +247,10 @@ class Encoding:
         """The same for a table that is read by another schema."""
         return Encoding(self.schema.changed(**schema.columns), self.cells)
 
-    def encoded(self, X: Any) -> Iterator[Floats]:
+    def encoded(self, table: Table) -> Iterator[Floats]:
         """The cells of all rows, one cell after the other; the columns are read by the schema."""
-        self.check_columns(X)
-        made = _OfTable(X.read_by(self.schema))
+        self.check_columns(table)
+        made = _OfTable(table.read_by(self.schema))
         for cell in self.cells:
             yield cell.write(made)
 
