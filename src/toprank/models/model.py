@@ -203,9 +203,9 @@ class Model(RankedScores):
         A warning names columns that are not there and cells that do not fit: they count as missing.
         """
         if not is_sparse(X):
-            table = self.with_sparse_features(self._as_table(X))
+            table, encoding = self.with_sparse_features(self._as_table(X)), self.formula.encoding
             found = self.scores(table)
-            for note in self.formula.encoding.misfits(table):
+            for note in encoding.misfits(table.read_by(encoding.schema)):
                 warnings.warn(note, UserWarning, stacklevel=2)
             return found
         rows: Any = X.tocsr()
