@@ -7,7 +7,7 @@ import pytest
 import toprank
 from toprank.models import formula_of, load, save, terms
 from toprank.models.terms import BinarySum, ObliviousSum, Steps, Weights
-from toprank.selection import ForestRanker
+from toprank.selection import Blend, ForestRanker
 from toprank.tables import as_table
 
 
@@ -43,6 +43,13 @@ def test_a_top_ranker_brings_its_encoder(rows):
     formula = formula_of(model)
     assert formula.encoding.owners == ["a", "job", "job"]
     assert formula.encoding.columns == [("a", "number"), ("job", "category")]
+
+
+def test_the_parts_of_a_blend_are_multiplied_with_its_factors(rows):
+    model = Blend([toprank.PNormPush(), toprank.RankBoost(max_iter=3)], [2.0, 0.5]).fit(*rows)
+    push, boosted = ([part.weight for part in formula_of(r).parts()] for r in model.rankers_)
+    expected = [2.0 * weight for weight in push] + [0.5 * weight for weight in boosted]
+    assert [part.weight for part in formula_of(model).parts()] == expected
 
 
 def test_thresholds_at_which_nothing_changes_are_left_out(rows):

@@ -14,8 +14,9 @@ from toprank.tables import TableEncoder
 
 
 def test_contributions_add_up_to_the_score(data):
-    for name in ("pnorm-push", "pnorm-push-stumps", "trees"):
-        model = fit_model(data, make_ranker(name), budget=10, name=name)
+    rankers = [make_ranker(name) for name in ("pnorm-push", "pnorm-push-stumps", "trees")]
+    for ranker in (*rankers, Blend(rankers, [1.0, 0.5, 2.0])):
+        model = fit_model(data, ranker, budget=10, name="any")
         parts = model.contributions(data.in_memory().features).sum(axis=1)
         scores = model.scores(data.in_memory().features)
         np.testing.assert_allclose(model.formula.base + model.baseline.sum() + parts, scores, 1e-9)

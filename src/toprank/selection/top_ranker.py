@@ -378,7 +378,7 @@ class TopRanker(BaseRanker):
         if encoder is None:
             return np.asarray(validate_data(self, X, reset=False, dtype=_FLOATS))
         if isinstance(X, Table):
-            return encoder.transform(X.read_by(encoder.schema))
+            return encoder.transform(X)
         if as_frame(X) is None:
             given: dict[str, Any] = {"dtype": _FLOATS, "ensure_all_finite": "allow-nan"}
             numbers = np.asarray(validate_data(self, X, reset=False, **given))
