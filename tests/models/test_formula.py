@@ -110,3 +110,17 @@ def test_trees_on_categories_are_a_formula(rows, tmp_path):
     model = toprank.TreeRanker(n_trees=5, depth=2).fit(frame, y)
     again = load(save(model, tmp_path / "m.toprank"))
     assert np.array_equal(again.decision_function(frame), model.decision_function(frame))
+
+
+def test_a_category_that_no_training_row_missed_is_an_unknown_one_where_missing(rows):
+    X, y = rows
+    frame = pd.DataFrame(
+        {"a": X[:, 0], "few": ["x", "y", "z", "x"] * 25, "many": list("abcde") * 20}
+    )
+    model = toprank.TreeRanker(n_trees=5, categories=["few", "many"]).fit(frame, y)
+    missing = pd.DataFrame({"a": [0.1], "few": [None], "many": [None]})
+    unknown = pd.DataFrame({"a": [0.1], "few": ["new"], "many": ["new"]})
+    formula = formula_of(model)
+    cells = formula.encoding.transform(missing)
+    assert np.array_equal(cells, formula.encoding.transform(unknown))
+    assert np.array_equal(formula.scores_of(cells), model.decision_function(missing))
