@@ -30,7 +30,7 @@ def test_oblivious_trees_score_rows_as_their_compiled_loop_does(rows, monkeypatc
     trees = TreeRanker(n_trees=40, depth=3, random_state=0).fit(X, y).trees_
     monkeypatch.setattr(numpy_scores, "ANSWERS", 40 * 64)  # in several chunks
     scores = np.full(len(X), 0.25)
-    numpy_scores.add_oblivious_trees(X, trees.arrays[:3], trees.values, scores)
+    numpy_scores.add_oblivious_trees(X, trees, scores)
     assert np.array_equal(scores, trees.scores(X, Threads(), 0.25))
 
 
@@ -39,9 +39,8 @@ def test_binary_trees_score_rows_as_their_compiled_loop_does(rows, monkeypatch):
     trees = ForestRanker(n_trees=15).fit(np.nan_to_num(X), y).ranker_.trees_
     trees.missing_left = np.arange(trees.values.size) % 2 == 0
     monkeypatch.setattr(numpy_scores, "ANSWERS", 15 * 64)
-    nodes = (trees.roots, trees.columns, trees.thresholds, trees.missing_left, trees.children)
     scores = np.full(len(X), 0.25)
-    numpy_scores.add_binary_trees(X, nodes, trees.values, scores)
+    numpy_scores.add_binary_trees(X, trees, scores)
     assert np.array_equal(scores, trees.scores(X, Threads(), 0.25))
 
 

@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 
 import toprank
-from toprank.models import formula_of, load, save
+from toprank.models import formula_of, load, save, terms
 from toprank.models.terms import BinarySum, ObliviousSum, Steps, Weights
-from toprank.selection import ForestRanker
+from toprank.selection import Blend, ForestRanker
+from toprank.tables import as_table
 
 
 @pytest.fixture
@@ -44,6 +45,13 @@ def test_a_top_ranker_brings_its_encoder(rows):
     assert formula.encoding.columns == [("a", "number"), ("job", "category")]
 
 
+def test_the_parts_of_a_blend_are_multiplied_with_its_factors(rows):
+    model = Blend([toprank.PNormPush(), toprank.RankBoost(max_iter=3)], [2.0, 0.5]).fit(*rows)
+    push, boosted = ([part.weight for part in formula_of(r).parts()] for r in model.rankers_)
+    expected = [2.0 * weight for weight in push] + [0.5 * weight for weight in boosted]
+    assert [part.weight for part in formula_of(model).parts()] == expected
+
+
 def test_thresholds_at_which_nothing_changes_are_left_out(rows):
     model = toprank.RankBoost(max_iter=1).fit(*rows)
     ((step,),) = [summand.term.steps for summand in formula_of(model).summands]
@@ -59,6 +67,26 @@ def test_trees_of_other_libraries_keep_cutting_numbers_to_float32(rows):
     halfway = np.nextafter(np.unique(X.astype(np.float32)), np.float32(np.inf)).astype(np.float64)
     new = np.column_stack([halfway, halfway[::-1]])
     np.testing.assert_array_equal(formula.scores_of(new), model.decision_function(new))
+
+
+@pytest.mark.parametrize("ranker", [toprank.PNormPush(), toprank.RankBoost(max_iter=3)])
+def test_a_formula_scores_frames_and_tables_alike(rows, ranker):
+    X, y = rows
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    formula = formula_of(ranker.fit(frame, y))
+    assert np.array_equal(formula.scores(frame), ranker.decision_function(frame))
+    assert np.array_equal(formula.scores(as_table(frame)), formula.scores(frame))
+
+
+@pytest.mark.filterwarnings("ignore:TreeRanker. every row gets the same score")
+@pytest.mark.parametrize("ranker", [toprank.TreeRanker(n_trees=2), ForestRanker(n_trees=2)])
+@pytest.mark.parametrize("few", [0, terms.FEW_LEAVES], ids=["compiled", "numpy"])
+def test_trees_that_ask_nothing_explain_nothing(ranker, few, monkeypatch):
+    monkeypatch.setattr(terms, "FEW_LEAVES", few)
+    X = np.zeros((20, 2))
+    formula = formula_of(ranker.fit(X, np.arange(20) % 2))
+    assert not formula.contributions_of(X).any()
+    assert formula.scores_of(X) == pytest.approx(formula.base)
 
 
 def test_what_is_no_sum_of_terms_is_refused(rows):
@@ -82,3 +110,17 @@ def test_trees_on_categories_are_a_formula(rows, tmp_path):
     model = toprank.TreeRanker(n_trees=5, depth=2).fit(frame, y)
     again = load(save(model, tmp_path / "m.toprank"))
     assert np.array_equal(again.decision_function(frame), model.decision_function(frame))
+
+
+def test_a_category_that_no_training_row_missed_is_an_unknown_one_where_missing(rows):
+    X, y = rows
+    frame = pd.DataFrame(
+        {"a": X[:, 0], "few": ["x", "y", "z", "x"] * 25, "many": list("abcde") * 20}
+    )
+    model = toprank.TreeRanker(n_trees=5, categories=["few", "many"]).fit(frame, y)
+    missing = pd.DataFrame({"a": [0.1], "few": [None], "many": [None]})
+    unknown = pd.DataFrame({"a": [0.1], "few": ["new"], "many": ["new"]})
+    formula = formula_of(model)
+    cells = formula.encoding.transform(missing)
+    assert np.array_equal(cells, formula.encoding.transform(unknown))
+    assert np.array_equal(formula.scores_of(cells), model.decision_function(missing))

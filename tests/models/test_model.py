@@ -6,16 +6,18 @@ import pytest
 from scipy import sparse
 
 from toprank.app.fitting import fit_model
+from toprank.app.training_data import label_rows
 from toprank.models import formula_of, load, save
 from toprank.models.model import Model, Roles, mean_and_spread
 from toprank.selection import Blend, TopRanker
 from toprank.selection.candidates import make_ranker
-from toprank.tables import TableEncoder
+from toprank.tables import TableEncoder, as_table
 
 
 def test_contributions_add_up_to_the_score(data):
-    for name in ("pnorm-push", "pnorm-push-stumps", "trees"):
-        model = fit_model(data, make_ranker(name), budget=10, name=name)
+    rankers = [make_ranker(name) for name in ("pnorm-push", "pnorm-push-stumps", "trees")]
+    for ranker in (*rankers, Blend(rankers, [1.0, 0.5, 2.0])):
+        model = fit_model(data, ranker, budget=10, name="any")
         parts = model.contributions(data.in_memory().features).sum(axis=1)
         scores = model.scores(data.in_memory().features)
         np.testing.assert_allclose(model.formula.base + model.baseline.sum() + parts, scores, 1e-9)
@@ -86,5 +88,14 @@ def test_what_counts_as_missing_is_told(tmp_path):
     with pytest.warns(UserWarning, match="X has no column 'b': it counts as missing in every row"):
         model.top(frame.drop("b"), 5)
     words = pl.DataFrame({"a": ["1.5", "many"], "b": [0.0, 1.0]})
-    with pytest.warns(UserWarning, match=r"a: 1 of 2 cells cannot.*'many' in row 2"):
+    with pytest.warns(UserWarning, match=r"a: 1 of 2 cells is not a number .'many' in row 2"):
         model.decision_function(words)
+
+
+def test_columns_that_taught_nothing_are_named_with_the_reason():
+    a = np.random.default_rng(0).normal(size=60)
+    frame = pl.DataFrame({"a": a, "name": [f"n{row}" for row in range(60)], "y": a > 0.3})
+    data = label_rows(as_table(frame), target="y")
+    model = fit_model(data, make_ranker("logistic"), budget=5, name="logistic")
+    assert model.columns == ["a"]
+    assert model.left_out == {"name": "no value twice"}

@@ -6,7 +6,7 @@ import pytest
 
 from toprank.app.fitting import fit_model
 from toprank.app.training_data import label_rows
-from toprank.models.reasons import Reason, format_reasons, reasons_of
+from toprank.models.reasons import Reason, _places, format_reasons, reasons_of
 from toprank.selection import TopRanker
 from toprank.selection.candidates import make_ranker
 from toprank.tables import as_table
@@ -68,3 +68,7 @@ def test_reasons_that_move_no_row_are_left_to_those_that_do():
     idle, moving = Reason("hour", "is 20", -2.0, 0), Reason("amount", "is 9", 1.0, 12)
     assert format_reasons([idle, moving], 3) == "for: amount is 9 (+12 places)"
     assert format_reasons([idle], 3) == "against: hour is 20 (0 places)"
+
+
+def test_scores_that_differ_by_rounding_share_a_place():
+    assert _places(np.array([0.1, 0.1 + 0.2, 0.5]), 0.3) == 1

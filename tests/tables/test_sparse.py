@@ -50,8 +50,9 @@ def test_features_that_the_model_does_not_know_count_for_nothing(table):
         matrix=sparse.csr_matrix([[4.0, 8.0, 9.0]]),
     )
     np.testing.assert_array_equal(encoder.transform(other).toarray(), [[0, 8, 0, 0]])
-    dense = Table({"5": np.array([8.0]), "6": np.array([1.0])}, "few.libsvm", is_sparse=True)
-    np.testing.assert_array_equal(encoder.transform(dense).toarray(), [[0, 8, 0, 0]])
+    columns = {"5": np.array([8.0, np.nan]), "6": np.array([1.0, 1.0])}
+    dense = Table(columns, "few.libsvm", is_sparse=True)
+    np.testing.assert_array_equal(encoder.transform(dense).toarray(), [[0, 8, 0, 0], [0] * 4])
     with pytest.raises(ValueError, match=r"none of the 4 columns .* '2', '5', '70', '900'"):
         encoder.transform(pl.DataFrame({"6": [8.0]}))
     np.testing.assert_array_equal(np.column_stack(list(encoder.encoded(table))), X)

@@ -10,15 +10,12 @@ from numpy.typing import NDArray
 
 from toprank.app.column_survey import SeenValues, count_column, first_notes
 from toprank.blocks import Sums
-from toprank.tables.table import RowBatch, Table, did_you_mean, listing
+from toprank.tables.table import RowBatch, Table, listing
 
 if TYPE_CHECKING:
     from toprank.app.console import Console
     from toprank.models.model import ColumnProfile, Model
-    from toprank.tables.encoding import Encoding
-    from toprank.tables.parquet_stream import TableStream
-
-    Source = Table | TableStream
+    from toprank.tables.encoding import Encoding, Source
 
 # A population stability index above this is called a major shift; sampling alone adds to it.
 MOVED = 0.25
@@ -30,38 +27,11 @@ _MOST_NOTES = 8
 
 
 def misfits(model: Model, source: Source) -> list[str]:
-    """Columns of the model that a table does not have, and cells that are not what they should be.
-
-    Of a stream the cells of the rows that a pass has read.
-    """
+    """What :meth:`toprank.tables.encoding.Encoding.misfits` says of a table, read as a whole."""
     if isinstance(source, Table) and not source.is_sparse:
         for name in model.columns:  # each is read once, and all of its cells
             source.column(name)
-    absent = model.formula.encoding.absent_columns(source)
-    found = []
-    if absent:
-        hint = did_you_mean(absent[0], source.names) if len(absent) == 1 else ""
-        what = f"column {absent[0]!r}{hint}" if len(absent) == 1 else f"columns {listing(absent)}"
-        they = "it counts" if len(absent) == 1 else "they count"
-        found.append(f"{source.name} has no {what}: {they} as missing in every row.")
-    kinds = dict(model.formula.encoding.columns)
-    for name, (size, rows, cell) in source.misread().items():
-        if name in kinds:
-            one, many = _CALLED[kinds[name]]
-            is_not = f"is not {one}" if size == 1 else f"are not {many}"
-            counts, more = ("counts", "") if size == 1 else ("count", ", …")
-            found.append(
-                f"{name}: {size:,} of {source.n_rows:,} cells {is_not} "
-                f"({cell!r} in row {rows[0] + 1:,}{more}) and {counts} as missing."
-            )
-    return found
-
-
-_CALLED = {
-    "number": ("a number", "numbers"), "boolean": ("true or false", "true or false"),
-    "date": ("a date", "dates"), "time": ("a time of day", "times of day"),
-    "duration": ("a duration", "durations"),
-}  # fmt: skip
+    return list(model.formula.encoding.misfits(source))
 
 
 def count_values(

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 # Rows from which mean and spread of contributions are taken: enough for two digits.
 SAMPLE = 20_000
-# Trees of any shape look at all their nodes for each row: rows × nodes, and the fewest rows.
+# Explaining a row looks at all nodes of trees of any shape, so large trees have a smaller sample:
+# at most so many rows × nodes, and at least so many rows.
 NODES, FEWEST = 50_000_000, 30
 # Beyond this, single precision and sums of squares may overflow.
 _LARGEST = 1e30
@@ -49,7 +50,7 @@ def fit_model(
     scratch: str | os.PathLike[str] | None = None,
     choosing: dict[str, Any] | None = None,
 ) -> Model:
-    """Learn the encoder and fit the ranker, in place; on a stream one that has ``fit_blocks``.
+    """Learn the encoding and fit the ranker, in place; on a stream one that has ``fit_blocks``.
 
     A :class:`toprank.TopRanker` encodes the table itself; its blend becomes the model's ranker.
     ``name`` is the ranker's on the command line; ``held_out`` are rows to calibrate with, without
@@ -58,7 +59,7 @@ def fit_model(
     """
     encoding, fitted = _fitted(data, ranker, scratch, choosing or {})
     chosen = ranker.summary() if isinstance(ranker, TopRanker) else {}
-    formula = formula_of(fitted).of_cells(encoding)
+    formula = formula_of(fitted, encoding)
     n_explained = min(SAMPLE, max(FEWEST, NODES // max(1, formula.n_nodes)))
     sample = data.sample(n_explained).features
     parts = formula.contributions_of(encoding.transform(sample))

@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 ANSWERS = 1 << 18
 # Cells from which on loading compiled loops pays.
 MANY_CELLS = 1 << 18
-# Fewer rows are added up all at once; of more, some at a time column by column, in the cache.
+# Fewer rows are added up at once; more column by column, as many at a time as the cache holds.
 FEW_ROWS, ROWS = 256, 1 << 12
 
 
@@ -82,33 +82,27 @@ def _sparse_sums(X: Any, weights: Floats) -> Floats:
     return np.asarray(summed @ np.ones(weights.size))
 
 
-def add_oblivious_trees(
-    X: Floats, questions: tuple[NDArray[Any], ...], values: Floats, scores: Floats
-) -> None:
-    """Add the trees' values to the scores, see :class:`toprank.trees.ObliviousTrees`.
+# Trees are anything with the arrays of the classes in :mod:`toprank.trees`, which load numba.
 
-    ``questions`` are columns, thresholds and missing_left.
-    """
-    columns, thresholds, missing_left = questions
-    trees = np.arange(len(values))[:, None]
-    for rows in _chunks(len(X), len(values)):
+
+def add_oblivious_trees(X: Floats, trees: Any, scores: Floats) -> None:
+    """Add the values of the rows' leaves of :class:`toprank.trees.ObliviousTrees`."""
+    questions = trees.columns.T, trees.thresholds.T, trees.missing_left.T
+    every_tree = np.arange(trees.n_trees)[:, None]
+    for rows in _chunks(len(X), trees.n_trees):
         by_column = np.ascontiguousarray(X[rows].T)
-        leaves = np.zeros((len(values), by_column.shape[1]), dtype=np.intp)
-        for column, threshold, left in zip(columns.T, thresholds.T, missing_left.T, strict=True):
+        leaves = np.zeros((trees.n_trees, by_column.shape[1]), dtype=np.intp)
+        for column, threshold, left in zip(*questions, strict=True):
             leaves *= 2
             leaves += _goes_right(by_column[column], threshold[:, None], left[:, None])
-        for added in values[trees, leaves]:
+        for added in trees.values[every_tree, leaves]:
             scores[rows] += added
 
 
-def add_binary_trees(
-    X: Floats,
-    nodes: tuple[NDArray[Any], ...],
-    values: Floats,
-    scores: Floats,
-) -> None:
-    """Add the values of the rows' leaves; ``nodes`` are those of :func:`tree_scores.add_leaves`."""
-    roots, columns, thresholds, missing_left, children = nodes
+def add_binary_trees(X: Floats, trees: Any, scores: Floats) -> None:
+    """Add the values of the rows' leaves of :class:`toprank.trees.BinaryTrees`."""
+    roots, children = trees.roots, trees.children
+    columns, thresholds, missing_left = trees.columns, trees.thresholds, trees.missing_left
     for rows in _chunks(len(X), roots.size):
         part = X[rows]
         # all pairs of a tree and a row, tree after tree; the pairs at a leaf are done
@@ -119,7 +113,7 @@ def add_binary_trees(
             right = _goes_right(part[row[asking], columns[at]], thresholds[at], missing_left[at])
             node[asking] = children[at, right.astype(np.intp)]
             asking = asking[children[node[asking], 0] >= 0]
-        for added in values[node].reshape(roots.size, len(part)):
+        for added in trees.values[node].reshape(roots.size, len(part)):
             scores[rows] += added
 
 
@@ -167,11 +161,10 @@ class LeafPaths(NamedTuple):
     values: Floats
 
 
-def paths_of_oblivious_trees(
-    questions: tuple[NDArray[Any], ...], values: Floats, cover: Floats
-) -> LeafPaths:
+def paths_of_oblivious_trees(trees: Any) -> LeafPaths:
     """The paths of :class:`toprank.trees.ObliviousTrees`."""
-    (n_trees, depth), n_leaves = questions[0].shape, values.shape[1]
+    questions, cover = (trees.columns, trees.thresholds, trees.missing_left), trees.cover
+    (n_trees, depth), n_leaves = trees.columns.shape, cover.shape[1]
     leaf, shares = np.arange(n_leaves), np.ones((n_trees, n_leaves, depth))
     for level in range(depth):
         before = cover.reshape(n_trees, 1 << level, -1).sum(axis=2)[:, leaf >> (depth - level)]
@@ -181,15 +174,14 @@ def paths_of_oblivious_trees(
     columns, thresholds, missing_left = (np.repeat(each, n_leaves, axis=0) for each in questions)
     is_right = np.tile(bits.astype(bool), (n_trees, 1))
     known = columns, thresholds, missing_left, is_right
-    return LeafPaths(*known, shares.reshape(-1, depth), values.ravel())
+    return LeafPaths(*known, shares.reshape(-1, depth), trees.values.ravel())
 
 
-def paths_of_binary_trees(
-    nodes: tuple[NDArray[Any], ...], values: Floats, cover: Floats
-) -> LeafPaths:
-    """The paths of :class:`toprank.trees.BinaryTrees`; ``nodes`` as in adding their values."""
-    roots, columns, thresholds, missing_left, children = nodes
-    parents, sums, levels = np.full(values.size, -1), cover.copy(), [roots]
+def paths_of_binary_trees(trees: Any) -> LeafPaths:
+    """The paths of :class:`toprank.trees.BinaryTrees`."""
+    children, columns = trees.children, trees.columns
+    thresholds, missing_left = trees.thresholds, trees.missing_left
+    parents, sums, levels = np.full(columns.size, -1), trees.cover.copy(), [trees.roots]
     while levels[-1].size:
         asking = levels[-1][children[levels[-1], 0] >= 0]
         parents[children[asking]] = asking[:, None]
@@ -206,7 +198,7 @@ def paths_of_binary_trees(
         node = np.where(above < 0, node, above)
     nothing = [np.zeros((leaves.size, 0), dtype=kind) for kind in (int, float, bool, bool, float)]
     stacked = [np.column_stack(each) for each in zip(nothing, *parts, strict=True)]
-    return LeafPaths._make([*stacked, values[leaves]])
+    return LeafPaths._make([*stacked, trees.values[leaves]])
 
 
 def _share(part: Floats, whole: Floats) -> Floats:

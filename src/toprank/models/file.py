@@ -43,7 +43,7 @@ _MAGIC = b"toprank model "
 LAYOUT = 4
 _LENGTH = struct.Struct("<Q")
 _DTYPES = ("|b1", "|u1", "<u2", "<u4", "<i4", "<i8", "<f4", "<f8")
-# Beyond these no model of ours goes; a hostile file could fill the memory.
+# No model that is written here exceeds these; a hostile file could fill the memory.
 _MOST_NODES = 1 << 22
 _DEEPEST = 24
 _LARGEST = 1 << 63
@@ -93,7 +93,10 @@ def save(ranker: Any, path: str | os.PathLike[str]) -> Path:
         "schema": model.schema.as_values(),
         "cells": model.formula.encoding.as_values(),
         "intercept": model.formula.intercept,
-        "summands": [_summand_values(each) for each in model.formula.summands],
+        "summands": [
+            [each.factor, each.intercept, each.term.kind, each.term.as_values()]
+            for each in model.formula.summands
+        ],
         "classes": None if model.classes_ is None else model.classes_.tolist(),
         "slope": model.slope,
         "baseline": model.baseline,
@@ -114,17 +117,11 @@ def save(ranker: Any, path: str | os.PathLike[str]) -> Path:
     return write_atomically(path, b"%s%d\n%s\n%s" % (_MAGIC, LAYOUT, digest, payload))
 
 
-def _summand_values(each: Summand) -> list[Any]:
-    names = {kind: name for name, kind in TERMS.items()}
-    return [each.factor, each.intercept, names[type(each.term)], each.term.as_values()]
-
-
 def model_of(ranker: Any) -> Model:
     """A fitted ranker with what it knows of its training; explanations are measured from 0."""
     formula = formula_of(ranker)
     used, n_cells = formula.encoding.schema.columns, len(formula.encoding.cells)
-    numbered = [f"x{number}" for number in range(int(ranker.n_features_in_))]
-    names = [str(name) for name in getattr(ranker, "feature_names_in_", numbered)]
+    names = ranker._column_names  # noqa: SLF001
     idle = {name: ColumnSchema(name, "empty", left_out="no value") for name in names}
     classes = getattr(ranker, "classes_", None)
     name = type(ranker).__name__

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.models.terms import BinarySum, Part, Term, Weights, columns_scored
+from toprank.models.terms import BinarySum, Part, Term, Weights
+from toprank.tables.table import as_table
 
 if TYPE_CHECKING:
     from toprank.tables.encoding import Encoding
-    from toprank.tables.table import Table
 
 Floats = NDArray[np.float64]
 
@@ -76,13 +76,13 @@ class Formula:
         terms = [each.term for each in self.summands]
         return sum(term.values.size for term in terms if isinstance(term, BinarySum))
 
-    def scores(self, table: Table) -> Floats:
-        """Score every row of a table."""
-        (first, *others), term = self.summands, self.summands[0].term
-        if isinstance(term, Weights) and not others and not self.encoding.is_sparse:
+    def scores(self, X: Any) -> Floats:
+        """Score every row of a table or frame."""
+        table, (first, *others) = as_table(X), self.summands
+        if isinstance(first.term, Weights) and not others and not self.encoding.is_sparse:
             # the encoded table is never held as a whole
             columns = self.encoding.encoded(table)
-            own = columns_scored(columns, term.weights, table.n_rows, first.intercept)
+            own = first.term.scores_by_column(columns, table.n_rows, first.intercept)
             return self.intercept + first.factor * own
         return self.scores_of(self.encoding.transform(table))
 
@@ -122,12 +122,12 @@ def formula_of(ranker: Any, encoder: Any = None) -> Formula:
 
     Parameters
     ----------
-    ranker : fitted ranker
+    ranker : fitted ranker, Model or Formula
         Linear, of stumps or trees, or a blend of these: :class:`toprank.TopRanker` too. One that
         learned from an array has columns ``x0``, ``x1`` and so on.
     encoder : TableEncoder or Encoding, optional
-        What turned a table into the numbers that the ranker has learned from; that of a
-        ``TopRanker`` is taken by itself.
+        What turned a table into the numbers that the ranker has learned from; a ``TopRanker``
+        brings its own.
 
     Raises
     ------

@@ -203,9 +203,9 @@ class Model(RankedScores):
         A warning names columns that are not there and cells that do not fit: they count as missing.
         """
         if not is_sparse(X):
-            table = self.with_sparse_features(self._as_table(X))
+            table, encoding = self.with_sparse_features(self._as_table(X)), self.formula.encoding
             found = self.scores(table)
-            for note in self.formula.encoding.misfits(table):
+            for note in encoding.misfits(table.read_by(encoding.schema)):
                 warnings.warn(note, UserWarning, stacklevel=2)
             return found
         rows: Any = X.tocsr()
@@ -251,7 +251,6 @@ class Model(RankedScores):
         ``first_row`` is how many rows came before, where the message can name the row.
         """
         table = self.with_sparse_features(as_table(X))
-        self.formula.encoding.check_columns(table)
         with np.errstate(over="ignore", invalid="ignore"):
             scores = self.formula.scores(table)
             is_finite = np.isfinite(scores)
@@ -292,10 +291,7 @@ class Model(RankedScores):
     # Contributions --------------------------------------------------------------------------------
 
     def contributions(self, X: Any) -> Floats:
-        """What each cell adds to each row's score, beyond the mean training row.
-
-        A ranker that was saved in Python is measured as :attr:`compared_with` says.
-        """
+        """What each cell adds to each row's score, measured from :attr:`compared_with`."""
         table = self.with_sparse_features(self._as_table(X))
         encoded = self.formula.encoding.transform(table)
         return _dense(self.formula.contributions_of(encoded)) - self.baseline

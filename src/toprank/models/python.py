@@ -61,7 +61,7 @@ def to_python(model: Any, *, group: str | None = None) -> str:
         "cells": [cell.write(_LISTS) for cell in formula.encoding.cells],
         "intercept": formula.intercept,
         "summands": [
-            [each.factor, each.intercept, type(each.term).__name__, _packed(each.term)]
+            [each.factor, each.intercept, each.term.kind, _packed(each.term)]
             for each in formula.summands
         ],
     }

@@ -133,10 +133,10 @@ def goes_right(x: list[float], cell: int, threshold: float, missing_left: bool) 
     return not missing_left if math.isnan(x[cell]) else x[cell] > threshold
 
 
-TERMS = {"Weights": linear, "Steps": steps, "ObliviousSum": oblivious, "BinarySum": binary}
+TERMS = {"weights": linear, "steps": steps, "oblivious": oblivious, "binary": binary}
 SUMMANDS = [
-    (factor, intercept, TERMS[name], json.loads(zlib.decompress(base64.b64decode(arrays))))
-    for factor, intercept, name, arrays in MODEL["summands"]
+    (factor, intercept, TERMS[kind], json.loads(zlib.decompress(base64.b64decode(arrays))))
+    for factor, intercept, kind, arrays in MODEL["summands"]
 ]
 
 

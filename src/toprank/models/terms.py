@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-# Rows times trees up to which NumPy is done sooner than numba is loaded.
+# Rows times trees up to which NumPy scores rows before numba is loaded.
 FEW_ANSWERS = 2_000_000
-# Rows times nodes up to which they explain rows.
+# Rows times leaves (in trees of any shape, nodes) up to which NumPy explains rows before that.
 FEW_LEAVES = 150_000
-# Rows that trees score and explain in one thread, sooner than BLAS says how many there may be.
+# Up to this many rows trees work in one thread: asking BLAS how many are allowed takes longer.
 FEW_ROWS = 5000
 _MOST_THRESHOLDS = 254  # one byte per cell
 _DEEPEST_TREE = 16
@@ -39,14 +39,15 @@ class ArraySpec:
     """An array: its shape in numbers and names, and which values it may have.
 
     A name takes the size that it meets first, so that arrays must agree. ``kinds`` are NumPy's
-    letters of the types: finite floats (f), integers (i), booleans (b). Integers with a name
-    ``below`` are at least 0 and below that size.
+    letters of the types: finite floats (f), integers (i), booleans (b). None is less than
+    ``least``; integers with a name ``below`` are at least 0 and below that size.
     """
 
     def __init__(
-        self, *shape: int | str, kinds: str = "f", below: str = "", is_negative: bool = True
+        self, *shape: int | str, kinds: str = "f", below: str = "", least: float = -np.inf
     ) -> None:
-        self.shape, self.kinds, self.below, self.is_negative = shape, kinds, below, is_negative
+        self.shape, self.kinds, self.below = shape, kinds, below
+        self.least = 0 if below else least
 
     def check(self, name: str, array: Any, sizes: dict[str, int]) -> None:
         """Raise unless an array is like this; sizes of new names are added to ``sizes``."""
@@ -59,21 +60,11 @@ class ArraySpec:
         if array.shape != expected:
             raise ValueError(f"its {name} has the shape {array.shape} instead of {expected}.")
         is_right = array.dtype.kind in self.kinds and bool(np.isfinite(array).all())
-        if is_right and array.size and (self.below or not self.is_negative):
-            is_right = bool(array.min() >= 0)
-        if is_right and array.size and self.below:
-            is_right = bool(array.max() < sizes[self.below])
+        if is_right and array.size:
+            most = sizes[self.below] if self.below else np.inf
+            is_right = bool(array.min() >= self.least and array.max() < most)
         if not is_right:
             raise ValueError(f"its {name} holds values that it must not hold.")
-
-
-def checked(values: Any, specs: dict[str, ArraySpec], sizes: dict[str, int]) -> dict[str, int]:
-    """Check arrays by name; gives all sizes that were met."""
-    if not isinstance(values, dict) or values.keys() != specs.keys():
-        raise ValueError(f"it does not hold {', '.join(specs)}.")
-    for name, spec in specs.items():
-        spec.check(name, values[name], sizes)
-    return sizes
 
 
 class Part(NamedTuple):
@@ -88,6 +79,7 @@ class Part(NamedTuple):
 class Term(ABC):
     """A function of the cells of a row; the fields are its arrays, as a file keeps them."""
 
+    kind: ClassVar[str]  # what files call it
     arrays: ClassVar[dict[str, ArraySpec]]
     is_additive: ClassVar[bool] = True  # whether it is a sum of functions of single cells
 
@@ -118,10 +110,14 @@ class Term(ABC):
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @classmethod
-    def of_values(cls, values: dict[str, Any], n_cells: int) -> Self:
+    def of_values(cls, values: Any, n_cells: int) -> Self:
         """A term of the arrays of a file, for so many cells; raises where they do not fit."""
-        sizes = checked(values, cls.arrays, {"cells": n_cells})
-        made = cls(**{name: values[name] for name in cls.arrays})
+        if not isinstance(values, dict) or values.keys() != cls.arrays.keys():
+            raise ValueError(f"it does not hold {', '.join(cls.arrays)}.")
+        sizes = {"cells": n_cells}
+        for name, spec in cls.arrays.items():
+            spec.check(name, values[name], sizes)
+        made = cls(**values)
         made._check(sizes)
         return made
 
@@ -133,12 +129,23 @@ class Term(ABC):
 class Weights(Term):
     """Σ w_j·x_j, in the order of the cells."""
 
+    kind = "weights"
     arrays: ClassVar = {"weights": ArraySpec("cells")}
 
     weights: Floats
 
     def scores(self, X: Any, start: float) -> Floats:
         return numpy_scores.linear_scores(X, self.weights, start)
+
+    def scores_by_column(self, columns: Iterator[Floats], n_rows: int, start: float) -> Floats:
+        """The same scores of rows whose cells come one column after the other."""
+        total, product = np.zeros(n_rows), np.empty(n_rows)
+        for weight, numbers in zip(self.weights.tolist(), columns, strict=True):
+            if weight:
+                np.multiply(numbers, weight, out=product)
+                total += product
+        total += start
+        return total
 
     def contributions(self, X: Any) -> Any:
         return X * self.weights if isinstance(X, np.ndarray) else X.multiply(self.weights).tocsr()
@@ -175,9 +182,10 @@ class Steps(Term):
         Those of all step functions, one after the other; each has one level more than thresholds.
     """
 
+    kind = "steps"
     arrays: ClassVar = {
         "cells": ArraySpec("steps", kinds="i", below="cells"),
-        "sizes": ArraySpec("steps", kinds="i", is_negative=False),
+        "sizes": ArraySpec("steps", kinds="i", least=0),
         "thresholds": ArraySpec("thresholds"),
         "levels": ArraySpec("levels"),
         "missing": ArraySpec("steps"),
@@ -301,8 +309,10 @@ class Trees(Term):
             return np.asarray(self.trees.scores(X, threads, start))
 
     def contributions(self, X: Any) -> Floats:
+        found = np.zeros(X.shape)
+        if not self.used:  # no tree asks anything
+            return found
         if X.shape[0] * self.values.size <= FEW_LEAVES:
-            found = np.zeros(X.shape)
             numpy_scores.add_shapley_values(X, self._paths(), found)
             return found
         with closing(_threads(X.shape[0])) as threads:
@@ -320,12 +330,13 @@ def _threads(n_rows: int) -> Threads:
 class ObliviousSum(Trees):
     """Σ of trees that ask one question per level: :class:`toprank.trees.ObliviousTrees`."""
 
+    kind = "oblivious"
     arrays: ClassVar = {
         "columns": ArraySpec("trees", "depth", kinds="i", below="cells"),
         "thresholds": ArraySpec("trees", "depth"),
         "missing_left": ArraySpec("trees", "depth", kinds="b"),
         "values": ArraySpec("trees", "leaves"),
-        "cover": ArraySpec("trees", "leaves", is_negative=False),
+        "cover": ArraySpec("trees", "leaves", least=0),
     }
 
     columns: NDArray[np.int32]
@@ -350,13 +361,11 @@ class ObliviousSum(Trees):
         return ObliviousTrees(**self.as_values())
 
     def _add_few(self, X: Any, scores: Floats) -> None:
-        questions = (self.columns, self.thresholds, self.missing_left)
         if self.columns.size:
-            numpy_scores.add_oblivious_trees(X, questions, self.values, scores)
+            numpy_scores.add_oblivious_trees(X, self, scores)
 
     def _paths(self) -> numpy_scores.LeafPaths:
-        questions = (self.columns, self.thresholds, self.missing_left)
-        return numpy_scores.paths_of_oblivious_trees(questions, self.values, self.cover)
+        return numpy_scores.paths_of_oblivious_trees(self)
 
     @property
     def used(self) -> list[int]:
@@ -367,12 +376,13 @@ class ObliviousSum(Trees):
 class BinarySum(Trees):
     """Σ of trees of any shape: :class:`toprank.trees.BinaryTrees`."""
 
+    kind = "binary"
     arrays: ClassVar = {
         "columns": ArraySpec("nodes", kinds="i", below="cells"),
         "thresholds": ArraySpec("nodes"),
         "missing_left": ArraySpec("nodes", kinds="b"),
         "values": ArraySpec("nodes"),
-        "cover": ArraySpec("nodes", is_negative=False),
+        "cover": ArraySpec("nodes", least=0),
         "children": ArraySpec("nodes", 2, kinds="i"),
         "roots": ArraySpec("trees", kinds="i", below="nodes"),
     }
@@ -416,12 +426,10 @@ class BinarySum(Trees):
         return BinaryTrees(**self.as_values())
 
     def _add_few(self, X: Any, scores: Floats) -> None:
-        nodes = (self.roots, self.columns, self.thresholds, self.missing_left, self.children)
-        numpy_scores.add_binary_trees(X, nodes, self.values, scores)
+        numpy_scores.add_binary_trees(X, self, scores)
 
     def _paths(self) -> numpy_scores.LeafPaths:
-        nodes = (self.roots, self.columns, self.thresholds, self.missing_left, self.children)
-        return numpy_scores.paths_of_binary_trees(nodes, self.values, self.cover)
+        return numpy_scores.paths_of_binary_trees(self)
 
     @property
     def used(self) -> list[int]:
@@ -434,21 +442,6 @@ def as_sum(trees: Any) -> Trees:
     return kind(**{each.name: getattr(trees, each.name) for each in fields(kind)})
 
 
-# By the name that a model file has for each.
 TERMS: dict[str, type[Term]] = {
-    "weights": Weights,
-    "steps": Steps,
-    "oblivious": ObliviousSum,
-    "binary": BinarySum,
+    each.kind: each for each in (Weights, Steps, ObliviousSum, BinarySum)
 }
-
-
-def columns_scored(columns: Iterator[Floats], weights: Floats, n_rows: int, start: float) -> Floats:
-    """The scores of :class:`Weights` where cells come one after the other, never all at once."""
-    total, product = np.zeros(n_rows), np.empty(n_rows)
-    for weight, numbers in zip(weights.tolist(), columns, strict=True):
-        if weight:
-            np.multiply(numbers, weight, out=product)
-            total += product
-    total += start
-    return total

@@ -139,12 +139,16 @@ class BaseRanker(ClassifierMixin, RowRanker):  # type: ignore[misc]
     def _model_formula(self) -> Formula:
         """The fitted ranker as a formula; a TypeError where it is none."""
         check_is_fitted(self)
+        return Formula(Encoding.of_numbers(self._column_names), tuple(self._summands()))
+
+    @property
+    def _column_names(self) -> list[str]:
+        """Names of the columns of the training table; those of an array are x0, x1 and so on."""
         numbered = [f"x{number}" for number in range(int(getattr(self, "n_features_in_", 0)))]
-        names = [str(name) for name in getattr(self, "feature_names_in_", numbered)]
-        return Formula(Encoding.of_numbers(names), tuple(self._summands()))
+        return [str(name) for name in getattr(self, "feature_names_in_", numbered)]
 
     def _summands(self) -> list[Summand]:
-        """The terms of the score, which every ranker hands over; by default its coefficients."""
+        """The terms that the score is a sum of; by default the weights in ``coef_``."""
         if not hasattr(self, "coef_") or np.shape(self.coef_)[0] != 1:
             raise refusal(self)
         coef = np.asarray(self.coef_[0], dtype=np.float64)

@@ -20,7 +20,7 @@ from toprank.blocks import spool_type, spooled, survey
 from toprank.inputs import check_columns, check_length, check_number
 from toprank.kernels.memory import available_memory, check_room
 from toprank.kernels.numpy_scores import linear_scores
-from toprank.models.formula import Summand
+from toprank.models.formula import Summand, refusal
 from toprank.models.terms import Steps, Weights
 from toprank.rankers.base import BaseRanker, keep_columns
 from toprank.rankers.callbacks import CallbackSupportMixin, with_callbacks
@@ -172,27 +172,30 @@ class LinearRanker(SupervisedRanker):
 
     def _scores(self, table: Any) -> NDArray[Any]:
         """Score the rows of a checked table: equal rows have equal scores, to the last bit."""
-        cut, n_jobs = float(self.intercept_[0]), getattr(self, "n_jobs", None)
+        linear = self._linear()
+        if linear is not None:
+            return linear_scores(table, *linear, getattr(self, "n_jobs", None))
+        return np.asarray(self.weak_rankers_.scores(table, self.weights_) + self.intercept_[0])
+
+    def _linear(self) -> tuple[Floats, float] | None:
+        """Weights of the columns and intercept, where the score is linear in the columns."""
+        family, cut = self.weak_rankers_, float(self.intercept_[0])
         if hasattr(self, "coef_"):
-            return linear_scores(table, self.coef_[0], cut, n_jobs)
-        if isinstance(self.weak_rankers_, Features):
-            coef, offset = self.weak_rankers_.linear(self.weights_)
-            return linear_scores(table, coef, cut + offset, n_jobs)
-        return np.asarray(self.weak_rankers_.scores(table, self.weights_) + cut)
+            return self.coef_[0].astype(np.float64), cut
+        if isinstance(family, Features) and hasattr(self, "weights_"):  # kernels have none
+            coef, offset = family.linear(self.weights_)
+            return coef, cut + offset
+        return None
 
     def _summands(self) -> list[Summand]:
-        family, cut = self.weak_rankers_, float(self.intercept_[0])
+        family, linear = self.weak_rankers_, self._linear()
+        if linear is not None:
+            coef, cut = linear
+            return [Summand(1.0, cut, Weights(coef))]
         if isinstance(family, Stumps):
             steps = Steps.of_stumps(family.thresholds_, family.doubled(), self.weights_)
-            return [Summand(1.0, cut, steps)]
-        if (
-            isinstance(family, Features)
-            and hasattr(self, "weights_")
-            and not hasattr(self, "coef_")
-        ):
-            coef, offset = family.linear(self.weights_)
-            return [Summand(1.0, cut + offset, Weights(coef))]
-        return super()._summands()
+            return [Summand(1.0, float(self.intercept_[0]), steps)]
+        raise refusal(self)
 
     def _fitted_family(self, table: Any, threads: Threads) -> WeakRankers:
         """Fit the weak rankers; columns that cannot be scaled are refused."""

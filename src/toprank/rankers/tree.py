@@ -516,7 +516,7 @@ class TreeRanker(BoostedListsMixin, SupervisedRanker):
 
     @property
     def has_categories(self) -> bool:
-        """Whether some columns were categories, which only the fitted ranker itself can encode."""
+        """Whether some columns were categories, whose values trees ask about as numbers."""
         return bool(self.categories_.columns)
 
     def _by_given_columns(self, parts: Floats) -> Floats:

@@ -264,7 +264,7 @@ class TopRanker(BaseRanker):
         self._begin()
         taken = sample_rows(blocks, _SAMPLED * self.max_rows, int(self.random_state))
         per_pass = (time.monotonic() - started) / 2
-        names = blocks.feature_names or _numbered(taken.seen.low.size)
+        names = blocks.feature_names or [f"x{at}" for at in range(taken.seen.low.size)]
         # members that learn by passes see the missing values of rows of weight 0 too
         lacking = taken.seen.missing if taken.is_whole else taken.seen.unfit
         table = named_columns(taken.X, names) if lacking.any() else taken.X
@@ -368,8 +368,7 @@ class TopRanker(BaseRanker):
 
     def _with_names(self, numbers: NDArray[Any]) -> Table:
         """An array as a table, with the names of the columns in training."""
-        names = getattr(self, "feature_names_in_", _numbered(numbers.shape[1]))
-        return named_columns(numbers, list(names))
+        return named_columns(numbers, self._column_names)
 
     def _encoded(self, X: Any) -> Any:
         """New rows as the numbers that the rankers take."""
@@ -379,7 +378,7 @@ class TopRanker(BaseRanker):
         if encoder is None:
             return np.asarray(validate_data(self, X, reset=False, dtype=_FLOATS))
         if isinstance(X, Table):
-            return encoder.transform(X.read_by(encoder.schema))
+            return encoder.transform(X)
         if as_frame(X) is None:
             given: dict[str, Any] = {"dtype": _FLOATS, "ensure_all_finite": "allow-nan"}
             numbers = np.asarray(validate_data(self, X, reset=False, **given))
@@ -582,11 +581,8 @@ class TopRanker(BaseRanker):
 
     def _model_formula(self) -> Formula:
         check_is_fitted(self, "best_estimator_")
-        found = formula_of(self.best_estimator_)
-        if self.encoder_ is not None:
-            return found.of_cells(self.encoder_)
-        names = getattr(self, "feature_names_in_", _numbered(self.n_features_in_))
-        return found.of_cells(Encoding.of_numbers([str(name) for name in names]))
+        plain = Encoding.of_numbers(self._column_names)
+        return formula_of(self.best_estimator_, self.encoder_ or plain)
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Score every row; higher is better."""
@@ -671,11 +667,6 @@ class TopRanker(BaseRanker):
 def _warn(notes: Iterable[str]) -> None:
     for note in notes:
         warnings.warn(note, UserWarning, stacklevel=3)
-
-
-def _numbered(n_columns: int) -> list[str]:
-    """Names for the columns of an array."""
-    return [f"x{at}" for at in range(n_columns)]
 
 
 def _check_countable(weights: Floats | None) -> None:

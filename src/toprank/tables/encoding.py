@@ -25,7 +25,10 @@ from toprank.tables.schema import Schema
 from toprank.tables.table import as_table, did_you_mean, listing
 
 if TYPE_CHECKING:
+    from toprank.tables.parquet_stream import TableStream
     from toprank.tables.table import Table
+
+    Source = Table | TableStream
 
 Floats = NDArray[np.float64]
 Result = TypeVar("Result")
@@ -179,15 +182,12 @@ class _OfTable:
         return np.asarray(by_code[found.values])
 
 
-class NamedColumns(Protocol):
-    """A table or a stream, as far as the names of its columns go."""
-
-    is_sparse: bool
-    name: str
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the columns."""
+# What a cell is of each kind, one and many.
+_CALLED = {
+    "number": ("a number", "numbers"), "boolean": ("true or false", "true or false"),
+    "date": ("a date", "dates"), "time": ("a time of day", "times of day"),
+    "duration": ("a duration", "durations"),
+}  # fmt: skip
 
 
 class Encoding:
@@ -247,10 +247,10 @@ class Encoding:
         """The same for a table that is read by another schema."""
         return Encoding(self.schema.changed(**schema.columns), self.cells)
 
-    def encoded(self, X: Any) -> Iterator[Floats]:
+    def encoded(self, table: Table) -> Iterator[Floats]:
         """The cells of all rows, one cell after the other; the columns are read by the schema."""
-        self.check_columns(X)
-        made = _OfTable(X.read_by(self.schema))
+        self.check_columns(table)
+        made = _OfTable(table.read_by(self.schema))
         for cell in self.cells:
             yield cell.write(made)
 
@@ -263,7 +263,7 @@ class Encoding:
             out[:, place] = values
         return out
 
-    def check_columns(self, table: NamedColumns) -> None:
+    def check_columns(self, table: Source) -> None:
         """Raise if a table has none of the columns that the model needs; one is missing cells."""
         absent = self.absent_columns(table)
         if absent and len(absent) == len(self.schema):
@@ -273,23 +273,38 @@ class Encoding:
                 f"{listing(table.names)}."
             )
 
-    def absent_columns(self, table: NamedColumns) -> list[str]:
+    def absent_columns(self, table: Source) -> list[str]:
         """Columns that the model needs and a table does not have."""
-        present = None if table.is_sparse else set(table.names)
-        return [] if present is None else [name for name in self.schema if name not in present]
+        if table.is_sparse:
+            return []
+        present = set(table.names)
+        return [name for name in self.schema if name not in present]
 
-    def misfits(self, table: Table) -> Iterator[str]:
-        """Sentences on columns and cells that count as missing in a table that was encoded."""
+    def misfits(self, table: Source) -> Iterator[str]:
+        """Sentences on columns that a table does not have, and on cells that are not of their kind.
+
+        The table was read by the schema and encoded; of a stream the rows that a pass has read
+        count.
+        """
         if self.is_sparse or table.is_sparse:  # what is not written is 0
             return
-        for name in self.absent_columns(table):
-            yield f"{table.name} has no column {name!r}: it counts as missing in every row."
-        for name, (size, rows, cell) in table.read_by(self.schema).misread().items():
-            yield (
-                f"{name}: {size:,} of {table.n_rows:,} cells cannot be read as a "
-                f"{self.schema[name].kind} ({cell!r} in row {rows[0] + 1:,}) and "
-                f"{'counts' if size == 1 else 'count'} as missing."
+        absent = self.absent_columns(table)
+        if absent:
+            hint = did_you_mean(absent[0], table.names) if len(absent) == 1 else ""
+            what = (
+                f"column {absent[0]!r}{hint}" if len(absent) == 1 else f"columns {listing(absent)}"
             )
+            they = "it counts" if len(absent) == 1 else "they count"
+            yield f"{table.name} has no {what}: {they} as missing in every row."
+        for name, (size, rows, cell) in table.misread().items():
+            if name in self.schema:
+                one, many = _CALLED[self.schema[name].kind]
+                is_not = f"is not {one}" if size == 1 else f"are not {many}"
+                counts, more = ("counts", "") if size == 1 else ("count", ", …")
+                yield (
+                    f"{name}: {size:,} of {table.n_rows:,} cells {is_not} "
+                    f"({cell!r} in row {rows[0] + 1:,}{more}) and {counts} as missing."
+                )
 
     # Files ----------------------------------------------------------------------------------------
 

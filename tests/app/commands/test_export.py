@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import toprank
 from toprank.app.reading import read_table
 from toprank.models.file import file_hash, load
 
@@ -34,6 +35,16 @@ def test_the_query_ranks_a_table_inside_a_database(deals, invoke, words, tmp_pat
     keys = [row[0] for row in found]
     assert keys == np.argsort(-scores, kind="stable").tolist()
     np.testing.assert_allclose([row[1] for row in found], scores[keys], rtol=1e-9)
+
+
+def test_a_query_of_a_model_saved_in_python_needs_the_name_of_a_table(invoke, tmp_path):
+    ranker = toprank.PNormPush().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    command = ["export", toprank.save(ranker, tmp_path / "m.toprank"), "--key", "id"]
+    failed = invoke(*command)
+    assert failed.exit_code == 2
+    assert "--to sql needs --table NAME" in failed.stderr
+    assert invoke(*command, "--table", "new").exit_code == 0
+    assert 'FROM "new"' in (tmp_path / "m.sql").read_text(encoding="utf-8")
 
 
 def test_the_python_file_needs_nothing_but_python(deals, invoke, tmp_path):

@@ -46,10 +46,16 @@ class QueryOptions:
                 "--to sql needs --key COLUMN, a column with a different value in each row: it "
                 "names the rows of the result and breaks ties."
             )
+        table = self.table or Path(model.facts.get("table", "")).name.partition(".")[0]
+        if not table:
+            raise ValueError(
+                f"--to sql needs --table NAME, the table in the database: {file.name} was saved in "
+                "Python and does not name its training table."
+            )
         query = to_sql(
             model.formula,
             key=self.key,
-            table=self.table or Path(model.facts["table"]).name.partition(".")[0],
+            table=table,
             dialect=self.dialect,
             group=model.roles.group,
             top=self.top,

@@ -63,6 +63,7 @@ class ClusterStream(ParquetStream):
             ) from error
 
     def __copy__(self) -> ClusterStream:
+        """A copy keeps the client, which a worker does not get."""
         found = object.__new__(ClusterStream)
         vars(found).update(vars(self))
         return found
