@@ -99,3 +99,21 @@ def test_columns_that_taught_nothing_are_named_with_the_reason():
     model = fit_model(data, make_ranker("logistic"), budget=5, name="logistic")
     assert model.columns == ["a"]
     assert model.left_out == {"name": "no value twice"}
+
+
+def test_where_theory_knows_chances_they_are_those_of_the_ranker(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    ranker = make_ranker("pnorm-push").fit(X, X[:, 0] > 0.3)
+    model = saved_and_loaded(ranker, tmp_path)
+    chances = model.chances(model.decision_function(X))
+    np.testing.assert_allclose(chances, ranker.predict_proba(X)[:, 1], rtol=1e-12)
+
+
+def test_it_says_where_it_is_from_and_what_contributions_are_measured_from(data, tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    saved = saved_and_loaded(make_ranker("pnorm-push").fit(X, X[:, 0] > 0.3), tmp_path)
+    fitted = fit_model(data, make_ranker("pnorm-push"), budget=10, name="pnorm-push")
+    assert saved.origin == "fitted in Python"
+    assert fitted.origin == "learned from 120 rows of deals.csv"
+    assert fitted.compared_with == "its mean over the training rows"
+    assert saved.compared_with != fitted.compared_with
