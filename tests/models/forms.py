@@ -11,11 +11,9 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 import polars as pl
 
 from tests.models.test_sql import COLUMNS, in_database, made_table
-from toprank.integrations.onnx import to_onnx
 from toprank.models import formula_of, load, save, to_python, to_sql
 from toprank.models.model import Model, Roles
 from toprank.selection import Blend
@@ -100,10 +98,20 @@ def all_scores(ranker, model, table, folder):
     scope = {"__name__": "exported"}
     exec(to_python(again), scope)  # noqa: S102
     found["python"] = np.array(scope["scores_of"](table.given().to_dicts()))
-    graph = to_onnx(again.formula).SerializeToString()
-    session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
-    (found["onnx"],) = session.run(["scores"], typed_inputs(again.formula, table))
+    found["onnx"] = by_graph(again.formula, table)
     return found
+
+
+def by_graph(formula, table):
+    """Scores of a model's graph, where its libraries are installed."""
+    import onnxruntime
+
+    from toprank.integrations.onnx import to_onnx
+
+    graph = to_onnx(formula).SerializeToString()
+    session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
+    (scores,) = session.run(["scores"], typed_inputs(formula, table))
+    return scores
 
 
 def by_score(scores):
