@@ -59,9 +59,14 @@ def fitted(seed, members, kinds):
     ranker = rankers[0] if len(rankers) == 1 else Blend(rankers, [1.0, 0.5, 0.25])
     ranker.fit(X, y)
     formula = formula_of(ranker, encoding)
-    nothing = np.zeros(len(encoding.cells))
     model = Model(
-        formula, Roles("y", ("1",)), 10, schema=table.schema, baseline=nothing, spread=nothing
+        formula,
+        Roles("y", ("1",)),
+        10,
+        schema=table.schema,
+        facts={"class": type(ranker).__name__, "ranker": members[0], "parameters": {}},
+        baseline=np.zeros(len(encoding.cells)),
+        spread=np.zeros(len(encoding.cells)),
     )
     new = made_table(seed + 1, 60, "text", is_new=True)
     return ranker, model, Table({name: new[name] for name in kinds}, schema=table.schema)

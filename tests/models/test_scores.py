@@ -31,3 +31,11 @@ def test_ranks_shortlists_and_cutoffs_are_those_of_the_ranker(pair):
 def test_a_table_of_another_width_is_refused(pair):
     with pytest.raises(ValueError, match=r"shape \(2, 2\).*3 columns"):
         pair[2].decision_function(np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize(("budget", "kept"), [(20.0, 20), (np.int64(20), 20), (0.1, 0.1)])
+def test_a_budget_of_any_number_type_is_kept(pair, tmp_path, budget, kept):
+    X, ranker, _ = pair
+    chosen = toprank.TopRanker(budget, candidates=["logistic"]).fit(X, ranker.predict(X))
+    model = toprank.load(toprank.save(chosen, tmp_path / "m.toprank"))
+    assert (model.budget, type(model.budget)) == (kept, type(kept))

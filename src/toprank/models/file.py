@@ -48,15 +48,9 @@ _MOST_NODES = 1 << 22
 _DEEPEST = 24
 _LARGEST = 1 << 63
 _SCALARS = {str, float, bool, type(None)}
-# What the commands print of a model that they have fitted, with its type.
-_FACTS: dict[str, type] = {
-    "ranker": str,
-    "class": str,
-    "table": str,
-    "n_rows": int,
-    "n_positives": int,
-    "parameters": dict,
-}
+# What the commands print of a model, with its type; the rows are known of those that they fitted.
+_FACTS_OF_PYTHON: dict[str, type] = {"ranker": str, "class": str, "parameters": dict}
+_FACTS = {**_FACTS_OF_PYTHON, "table": str, "n_rows": int, "n_positives": int}
 
 
 def save(ranker: Any, path: str | os.PathLike[str]) -> Path:
@@ -123,14 +117,14 @@ def model_of(ranker: Any) -> Model:
     used, n_cells = formula.encoding.schema.columns, len(formula.encoding.cells)
     names = ranker._column_names  # noqa: SLF001
     idle = {name: ColumnSchema(name, "empty", left_out="no value") for name in names}
-    classes = getattr(ranker, "classes_", None)
+    classes, budget = getattr(ranker, "classes_", None), getattr(ranker, "budget", 100)
     name = type(ranker).__name__
     known = {"class": name, "ranker": name, "toprank": toprank.__version__}
     told = ranker.summary() if hasattr(ranker, "summary") else {}
     return Model(
         formula=formula,
         roles=Roles("y", () if classes is None else (text_of(classes.tolist()[1]),)),
-        budget=getattr(ranker, "budget", 100),
+        budget=int(budget) if budget >= 1 else budget,  # 20.0 rows are 20
         classes_=classes,
         schema=Schema({name: used.get(name, idle[name]) for name in names}),
         slope=ranker._slope,  # noqa: SLF001
@@ -390,6 +384,8 @@ def _calibration(found: Any) -> Calibration | None:
 
 
 def _check_facts(facts: Any) -> None:
-    for name, kind in _FACTS.items():
-        if type(facts.get(name, kind())) is not kind:
-            raise ValueError(f"its fact {name!r} is {facts[name]!r}, which is no {kind.__name__}.")
+    needed = _FACTS if "table" in facts else _FACTS_OF_PYTHON
+    for name, kind in needed.items():
+        if type(facts.get(name)) is not kind:
+            found = facts.get(name)
+            raise ValueError(f"its fact {name!r} is {found!r}, which is no {kind.__name__}.")
